@@ -13,4 +13,6 @@ class MissingExtraError(ImportError):
     """An optional dependency is absent; the message carries the line to type."""
 
     def __init__(self, package: str, extra: str, purpose: str):
-        super().__init__(f"{purpose} needs {package}, which is not installed: pip install 'netlearn[{extra}]'")
+        super().__init__(
+            f"{purpose} needs {package}, which is not installed: pip install 'netlearn[{extra}]'"
+        )

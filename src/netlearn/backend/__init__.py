@@ -1,0 +1,9 @@
+"""Below all rooms: which array library the inputs belong to, and the check every input array passes.
+
+Mathematics in the rooms is written once, against the namespace ``xp`` of the arrays it is given. NumPy is
+the reference; torch arrays stay torch arrays, on the device they came on.
+"""
+
+from netlearn.backend.arrays import namespace, real_array
+
+__all__ = ["namespace", "real_array"]

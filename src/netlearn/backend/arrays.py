@@ -1,0 +1,69 @@
+"""The array namespace of the inputs, and the one check that input arrays pass."""
+
+import array_api_compat
+import array_api_compat.numpy as numpy_namespace
+
+from netlearn.errors import InputError
+
+
+def namespace(*arrays):
+    """Array-API namespace that all `arrays` share.
+
+    Parameters
+    ----------
+    *arrays : array
+        NumPy or torch arrays.
+
+    Returns
+    -------
+    xp : module
+        The namespace as array-api-compat wraps it.
+    """
+    try:
+        return array_api_compat.array_namespace(*arrays)
+    except TypeError:
+        kinds = ", ".join(sorted({f"{type(array).__module__}.{type(array).__name__}" for array in arrays}))
+        raise InputError(
+            f"Arrays that meet must come from one array library, NumPy or torch; got {kinds}."
+        ) from None
+
+
+def real_array(name, value, *, ndim, like=None):
+    """`value` as a finite real array with `ndim` axes, or one sentence on why it is not.
+
+    The element type is kept: rows in float32 are widened tile by tile where they are used, never as a whole.
+
+    Parameters
+    ----------
+    name : str
+        What the caller calls the argument; it opens the error sentence.
+    value : array or nested sequence of numbers
+    ndim : int
+        Number of axes required.
+    like : array, optional
+        An array whose library and device the result takes. Default: those of `value` (NumPy for sequences).
+
+    Returns
+    -------
+    array : array with `ndim` axes
+        `value` itself where nothing had to change.
+    """
+    try:
+        if like is not None:
+            array = namespace(like).asarray(value, device=array_api_compat.device(like))
+        elif array_api_compat.is_array_api_obj(value):
+            array = value
+        else:
+            array = numpy_namespace.asarray(value)
+    except (TypeError, ValueError, RuntimeError):
+        raise InputError(
+            f"{name} must be an array of numbers; got a {type(value).__name__} that is none."
+        ) from None
+    xp = namespace(array)
+    if not xp.isdtype(array.dtype, ("integral", "real floating")):
+        raise InputError(f"{name} must hold real numbers; got elements of type {array.dtype}.")
+    if array.ndim != ndim:
+        raise InputError(f"{name} must have {ndim} axes; got an array of shape {tuple(array.shape)}.")
+    if not xp.all(xp.isfinite(array)):
+        raise InputError(f"{name} must be finite; got NaN or infinity. Drop or repair those rows first.")
+    return array

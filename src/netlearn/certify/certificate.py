@@ -1,0 +1,123 @@
+"""Certificates: an upper bound on ||f - f_hat|| in L2(gamma) that rests on fresh rows alone."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from netlearn.certify.lipschitz import mean_square_bound
+from netlearn.errors import InputError
+from netlearn.network import ShallowNetwork
+
+
+def lipschitz_constant(network: ShallowNetwork) -> float:
+    """Return |w| + sum_i |lambda_i|, a Lipschitz constant of the network because its units have norm one."""
+    return float(np.linalg.norm(network.linear) + np.abs(network.coefficients).sum())
+
+
+def _bound_lipschitz(
+    network: ShallowNetwork, mean_square: float, n_rows: int, failure_prob: float, *, target_lipschitz: float
+) -> tuple[float, tuple[str, ...]]:
+    """Lemma 2.5 for F = f - f_hat, whose Lipschitz constants add up."""
+    bound = mean_square_bound(
+        mean_square, n_rows, target_lipschitz + lipschitz_constant(network), failure_prob
+    )
+    assumptions = (
+        "the rows are independent draws from N(0, I) and took no part in learning",
+        "the labels are the values f(x) of the target, without noise",
+        f"the target f is {target_lipschitz:.6g}-Lipschitz",
+    )
+    return bound, assumptions
+
+
+_METHODS = {"lipschitz": _bound_lipschitz}
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """With probability `confidence` over the rows, ||f - f_hat|| in L2(gamma) is at most `error_bound`.
+
+    Attributes
+    ----------
+    error_bound : float
+        Upper bound on the root mean square error under N(0, I); infinite if the rows were too few.
+    confidence : float
+        One minus the failure probability.
+    n_val : int
+        Number of rows the bound rests on.
+    empirical_error : float
+        Root mean square error over these rows.
+    method : str
+        The inequality used; "lipschitz" is Lemma 2.5 (see `netlearn.certify.lipschitz`).
+    assumptions : tuple of str
+        What must hold for the statement to be true; the rows cannot show it.
+    constants : dict
+        The numbers the method needs besides the rows, so that `recheck` can be repeated by anyone.
+    """
+
+    error_bound: float
+    confidence: float
+    n_val: int
+    empirical_error: float
+    method: str
+    assumptions: tuple[str, ...]
+    constants: dict[str, float]
+
+    def recheck(self, network: ShallowNetwork, X: np.ndarray, y: np.ndarray) -> "Certificate":
+        """Certify `network` anew on other rows, by the same method, constants and confidence."""
+        return certify(
+            network, X, y, failure_prob=1.0 - self.confidence, method=self.method, **self.constants
+        )
+
+
+def certify(
+    network: ShallowNetwork,
+    X: np.ndarray,
+    y: np.ndarray,
+    *,
+    failure_prob: float,
+    method: str = "lipschitz",
+    **constants: float,
+) -> Certificate:
+    """Bound the error of `network` from rows that took no part in learning it.
+
+    Parameters
+    ----------
+    network : ShallowNetwork
+        The estimate f_hat.
+    X : array of shape (n, d)
+        Fresh inputs.
+    y : array of shape (n,)
+        Their labels f(x).
+    failure_prob : float
+        Probability, over the rows, with which the error may exceed the bound.
+    method : {"lipschitz"}
+        Which inequality to use.
+    **constants : float
+        "lipschitz" needs ``target_lipschitz``, a Lipschitz constant of the target f.
+
+    Returns
+    -------
+    Certificate
+    """
+    if method not in _METHODS:
+        raise InputError(f'"method" of certify must be one of {sorted(_METHODS)}, got {method!r}.')
+    X, y = np.asarray(X, dtype=float), np.asarray(y, dtype=float)
+    if X.ndim != 2 or y.shape != X.shape[:1] or len(y) == 0:
+        raise InputError(
+            '"X" and "y" of certify must have shapes (n, d) and (n,) with n >= 1, '
+            f"got {X.shape} and {y.shape}."
+        )
+    mean_square = float(np.mean((y - network(X)) ** 2))
+    if not math.isfinite(mean_square):
+        raise InputError('"X" and "y" of certify must be finite, got NaN or infinity.')
+    bound, assumptions = _METHODS[method](network, mean_square, len(y), failure_prob, **constants)
+    return Certificate(
+        error_bound=math.sqrt(bound),
+        confidence=1.0 - failure_prob,
+        n_val=len(y),
+        empirical_error=math.sqrt(mean_square),
+        method=method,
+        assumptions=assumptions,
+        constants=dict(constants),
+    )

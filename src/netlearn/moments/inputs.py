@@ -1,0 +1,116 @@
+"""Mean, covariance and spread: the affine maps that bring rows to N(0, I) and labels to unit variance."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import chi2
+
+from netlearn.network import ShallowNetwork
+
+# Chance that rows from N(0, I) are taken for something else and whitened needlessly (which does no harm).
+_FALSE_ALARM = 1e-6
+# Directions in which rows vary less than this share of their largest spread carry no information.
+_NULL_SHARE = 1e-13
+# Projections on which the departure from normality is measured.
+_N_PROJECTIONS = 64
+
+
+@dataclass(frozen=True)
+class Standardiser:
+    """Maps rows to z = (x - mean) W, about N(0, I), and labels to (y - centre) / scale.
+
+    Attributes
+    ----------
+    mean : array of shape (d,)
+    W : array of shape (d, r), or None
+        None stands for the identity: rows that agree with N(0, I) are left as they are.
+    centre, scale : float
+        Of the labels.
+    departure : float
+        Largest of |skewness| and |excess kurtosis| over random projections, in units of what N(0, I) rows
+        as many as these would show in one projection (their standard error).
+    """
+
+    mean: np.ndarray
+    W: np.ndarray | None
+    centre: float
+    scale: float
+    departure: float
+
+    def rows(self, X: np.ndarray) -> np.ndarray:
+        """Return the rows in whitened coordinates; the same array where there is nothing to do."""
+        return X if self.W is None else (X - self.mean) @ self.W
+
+    def labels(self, y: np.ndarray) -> np.ndarray:
+        """Return the labels with mean zero and unit variance."""
+        return (y - self.centre) / self.scale
+
+    def network(self, network: ShallowNetwork) -> ShallowNetwork:
+        """Take a network of whitened rows and scaled labels back to the user's coordinates."""
+        if self.W is not None:
+            network = network.precompose(self.W.T, -self.mean @ self.W)
+        return ShallowNetwork(
+            self.scale * network.linear,
+            self.scale * network.coefficients,
+            network.units,
+            network.biases,
+            self.scale * network.intercept + self.centre,
+        )
+
+
+def standardise(X: np.ndarray, y: np.ndarray, rng: np.random.Generator) -> Standardiser:
+    r"""Measure rows and labels.
+
+    Rows count as N(0, I) when |mean|^2 is below the quantile of chi^2_d / n, and all singular values of
+    X / sqrt(n) lie within sqrt(d/n) + sqrt(2 log(2 / false alarm) / n) of 1 (Davidson and Szarek).
+    Cost: one Gram matrix of the rows given, n d**2 operations.
+    """
+    n, d = X.shape
+    largest = float(np.max(np.abs(y), initial=0.0)) or 1.0
+    centre = float(np.mean(y / largest)) * largest
+    scale = float(np.sqrt(np.mean(((y - centre) / largest) ** 2))) * largest
+    if not scale > 1e-13 * largest:
+        scale = largest  # constant labels: only the affine part will be fitted
+    mean = X.mean(axis=0)
+    if n > d:
+        Sigma = X.T @ X / n
+        spread = np.sqrt(np.maximum(np.linalg.eigvalsh(Sigma), 0.0))
+        slack = np.sqrt(d / n) + np.sqrt(2 * np.log(2 / _FALSE_ALARM) / n)
+        standard = n * (mean @ mean) < chi2.isf(_FALSE_ALARM, d) and np.all(np.abs(spread - 1) < slack)
+        Sigma -= np.outer(mean, mean)
+    else:
+        # Too few rows for a covariance: columns are scaled one by one.
+        standard, Sigma = False, np.diag(X.var(axis=0))
+    W = None if standard else _whitening(Sigma)
+    if standard:
+        mean = np.zeros(d)
+    Z = X if standard else (X - mean) @ W
+    return Standardiser(mean, W, centre, scale, _departure(Z, rng))
+
+
+def _whitening(Sigma: np.ndarray) -> np.ndarray:
+    """Return W with W^T Sigma W = I on the directions that vary at all."""
+    # Columns of very different units are brought to one scale first, else the small ones look like rounding.
+    column = np.sqrt(np.maximum(np.diag(Sigma), 0.0))
+    alive = column > 0
+    if not alive.any():
+        return np.zeros((len(Sigma), 0))
+    unit = np.where(alive, column, 1.0)
+    values, vectors = np.linalg.eigh(Sigma / np.outer(unit, unit))
+    kept = values > _NULL_SHARE * values[-1]
+    return (vectors[:, kept] / np.sqrt(values[kept])) * (alive / unit)[:, None]
+
+
+def _departure(Z: np.ndarray, rng: np.random.Generator) -> float:
+    n, r = Z.shape
+    if r == 0 or n < 20:
+        return 0.0
+    directions = rng.standard_normal((r, _N_PROJECTIONS))
+    # Columns themselves too: a discrete or bounded input hides in random mixtures.
+    directions = np.hstack([directions / np.linalg.norm(directions, axis=0), np.eye(r)[:, :_N_PROJECTIONS]])
+    s = Z @ directions
+    s = (s - s.mean(axis=0)) / np.maximum(s.std(axis=0), 1e-300)
+    skewness, kurtosis = np.mean(s**3, axis=0), np.mean(s**4, axis=0) - 3.0
+    return float(max(np.max(np.abs(skewness)) / np.sqrt(6 / n), np.max(np.abs(kurtosis)) / np.sqrt(24 / n)))

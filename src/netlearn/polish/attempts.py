@@ -1,0 +1,146 @@
+"""From a subspace to a network: attempts by different routes, judged on rows they have not seen."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from netlearn.polish.gauss_newton import Deadline, finish, never
+from netlearn.polish.iterate import Iterate
+from netlearn.polish.tilt import fit_in_subspace, inside, lift
+from netlearn.polish.wide import CANDIDATE_GAIN, EXACT, enough_rows, n_unknowns, reduce_to, wide_fit
+from netlearn.source import ArraySource
+
+# Widths of the wide starts in units of n_hidden, in the order tried.
+_SURPLUS = (1.25, 1.5, 1.25, 2.0, 1.5, 1.25, 2.0, 3.0)
+# Two attempts whose held-out errors agree this closely have found the same thing: what is left is noise.
+_AGREEMENT = 0.02
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A network with its mean squares on the rows it was fitted to and on the rows that judge it."""
+
+    iterate: Iterate
+    loss: float
+    score: float
+    trace: tuple[float, ...] = ()
+    route: str = ""
+
+    @property
+    def exact(self) -> bool:
+        """Whether unseen labels are reproduced to rounding."""
+        return self.score < EXACT
+
+
+@dataclass
+class Search:
+    """The rows, the judge and the limits that all attempts share.
+
+    Attributes
+    ----------
+    train, judge : ArraySource
+        Whitened rows with labels of unit variance.
+    V : array of shape (d, r)
+        What the probes have seen; r = 0 and r = d mean that there is nothing to use.
+    biases : bool
+    rng : numpy.random.Generator
+    deadline : callable
+    tell : callable
+        Told in words what is being tried.
+    """
+
+    train: ArraySource
+    judge: ArraySource
+    V: np.ndarray
+    biases: bool
+    rng: np.random.Generator
+    deadline: Deadline = never
+    tell: Callable[[str], None] = field(default=lambda message: None)
+
+    def squares(self, iterate: Iterate) -> np.ndarray:
+        """Return the squared errors on the judging rows."""
+        return (self.judge.y - iterate.linearise(self.judge.X)[0]) ** 2
+
+    def judged(
+        self, iterate: Iterate, loss: float, trace: tuple[float, ...] = (), route: str = ""
+    ) -> Candidate:
+        """Return the candidate with its score."""
+        return Candidate(iterate, loss, float(np.mean(self.squares(iterate))), trace, route)
+
+    def affine(self) -> Candidate:
+        """Return the best network without units."""
+        start = Iterate(np.zeros((1, self.train.n_features + 1)), np.zeros(0))
+        fit = finish(self.train, start, biases=False)
+        return self.judged(fit.iterate, fit.loss, fit.trace, "affine")
+
+    def in_subspace(self, n_hidden: int) -> Candidate | None:
+        """Attempt through V: wide fits and tilts inside it, then the polish in full dimension."""
+        r = self.V.shape[1]
+        if not 0 < r <= 0.6 * self.train.n_features:
+            return None
+        self.tell(f"{n_hidden} units inside the {r}-dimensional subspace")
+        width = 2 * n_hidden + 2 if r <= 2 else 3 * n_hidden
+        fit, V = fit_in_subspace(
+            self.train, self.V, width, self.rng, biases=self.biases, deadline=self.deadline
+        )
+        reduced = reduce_to(
+            inside(self.train, V, 20_000), fit, n_hidden, biases=self.biases, deadline=self.deadline
+        )
+        start = lift(reduced.iterate, V)
+        fit = finish(
+            enough_rows(self.train, n_hidden, self.biases),
+            start,
+            biases=self.biases,
+            least_gain=CANDIDATE_GAIN,
+            deadline=self.deadline,
+        )
+        return self.judged(fit.iterate, fit.loss, reduced.trace + fit.trace, "subspace")
+
+    def of_width(
+        self, n_hidden: int, *, attempts: int = len(_SURPLUS), known: Iterate | None = None
+    ) -> Candidate:
+        """Return the best network of `n_hidden` units that a few attempts find."""
+        if n_hidden == 0:
+            return self.affine()
+        found = [self.affine()]
+        through_V = self.in_subspace(n_hidden)
+        if through_V is not None:
+            found.append(through_V)
+        n, d = self.train.n_rows, self.train.n_features
+        for attempt in range(attempts):
+            best = min(found, key=lambda candidate: candidate.score)
+            if best.exact or self.deadline() or n < 1.05 * n_unknowns(n_hidden, d, self.biases):
+                break
+            if _agree(found):
+                break
+            # A fit that has some of the units right is worth completing; every other time start anew.
+            useful = best.iterate.n_hidden > 0 and best.score < 0.5 and attempt % 2 == (through_V is None)
+            self.tell(f"{n_hidden} units, attempt {attempt + 1}")
+            fit = wide_fit(
+                self.train,
+                n_hidden,
+                self.rng,
+                biases=self.biases,
+                surplus=_SURPLUS[attempt],
+                known=best.iterate if useful else known,
+                deadline=self.deadline,
+            )
+            found.append(self.judged(fit.iterate, fit.loss, fit.trace, "regrown" if useful else "wide"))
+        return min(found, key=lambda candidate: candidate.score)
+
+    def without_worse(self, smaller: Candidate, larger: Candidate) -> bool:
+        """Whether held-out rows see no loss in the smaller network: a one-sided paired test at 2 sd."""
+        if larger.exact:
+            return smaller.exact
+        difference = self.squares(smaller.iterate) - self.squares(larger.iterate)
+        return bool(np.mean(difference) <= 2.0 * np.std(difference) / math.sqrt(len(difference)))
+
+
+def _agree(found: list[Candidate]) -> bool:
+    """Whether the two best independent attempts came to one held-out error, which then is noise."""
+    scores = sorted(candidate.score for candidate in found if candidate.route in ("wide", "subspace"))
+    return len(scores) >= 2 and scores[1] <= (1 + _AGREEMENT) * scores[0]

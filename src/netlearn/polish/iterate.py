@@ -1,0 +1,84 @@
+"""A network in the coordinates of the polish: one vector per unit, and the sign of its coefficient."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from netlearn.network import ShallowNetwork
+
+
+@dataclass(frozen=True)
+class Iterate:
+    r"""The network f(x) = <a_0, (x,1)> + sum_i sigma_i |<a_i, (x,1)>|.
+
+    With a_i = lambda_i (u_i, b_i) up to sign. On a region where no <a_i, (x,1)> changes sign, f is *linear*
+    in all of a = (a_0, ..., a_K): f(x) = sum_j m_j(x) <a_j, (x,1)> with the modulators m_0 = 1 and
+    m_i = sigma_i sign <a_i, (x,1)>. That is what the polish solves for.
+
+    Parameters
+    ----------
+    a : array of shape (K + 1, d + 1)
+        Row 0 is the affine part; the last column holds intercept and biases.
+    sigma : array of shape (K,)
+        Signs of the coefficients lambda_i.
+    """
+
+    a: np.ndarray
+    sigma: np.ndarray
+
+    @classmethod
+    def from_planes(cls, planes: np.ndarray) -> Iterate:
+        """Start from hyperplanes <q_i, (x,1)> = 0, with coefficients so small that only the signs matter."""
+        K, width = planes.shape
+        a = np.zeros((K + 1, width))
+        a[1:] = 1e-9 * planes / np.linalg.norm(planes, axis=1, keepdims=True)
+        return cls(a, np.ones(K))
+
+    @classmethod
+    def from_network(cls, network: ShallowNetwork) -> Iterate:
+        """Take over a network with one output."""
+        lam = network.coefficients
+        a = np.zeros((network.n_hidden + 1, network.n_features + 1))
+        a[0, :-1], a[0, -1] = network.linear, network.intercept
+        a[1:, :-1] = np.abs(lam)[:, None] * network.units
+        a[1:, -1] = np.abs(lam) * network.biases
+        return cls(a, np.sign(lam))
+
+    @property
+    def n_hidden(self) -> int:
+        """Number of units K."""
+        return len(self.sigma)
+
+    def linearise(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return f on the rows of X, shape (n,), and the modulators, shape (n, K + 1)."""
+        z = X @ self.a[:, :-1].T + self.a[:, -1]
+        m = np.sign(z)
+        m[:, 1:] *= self.sigma
+        m[:, 0] = 1.0
+        return np.einsum("nj,nj->n", m, z), m
+
+    def moved(self, step: np.ndarray) -> Iterate:
+        r"""Return the iterate at a + step.
+
+        A unit keeps the orientation of its pattern: if the new a_i points away from the old one, it is
+        its coefficient that has changed sign.
+        """
+        a = self.a + step
+        turned = np.einsum("ij,ij->i", a[1:], self.a[1:]) < 0
+        return Iterate(a, np.where(turned, -self.sigma, self.sigma))
+
+    def keep(self, units: np.ndarray) -> Iterate:
+        """Return the iterate with only the given units (indices or mask), the affine part unchanged."""
+        return Iterate(np.vstack([self.a[:1], self.a[1:][units]]), self.sigma[units])
+
+    def joined(self, other: Iterate) -> Iterate:
+        """Return the sum of both functions."""
+        a = np.vstack([self.a[:1] + other.a[:1], self.a[1:], other.a[1:]])
+        return Iterate(a, np.concatenate([self.sigma, other.sigma]))
+
+    def to_network(self) -> ShallowNetwork:
+        """Return the network in canonical form."""
+        a = self.a
+        return ShallowNetwork(a[0, :-1], self.sigma, a[1:, :-1], a[1:, -1], a[0, -1])

@@ -1,0 +1,84 @@
+r"""Fits inside a subspace V, and the tilt of V that the fit asks for.
+
+With a fit f_V(V^T x) in hand, even a poor one, the residual is to first order grad f_V(V^T x) . D^T x with D
+the tilt of V, orthogonal to it: a linear least-squares problem with r d unknowns, whose modulators are the
+partial derivatives of the fit. Solving it, V <- orth(V + D), and fitting again makes the angle to the true
+subspace fall quadratically.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from netlearn.polish.gauss_newton import Deadline, never
+from netlearn.polish.iterate import Iterate
+from netlearn.polish.solve import conjugate_gradients
+from netlearn.polish.system import ModulatedSystem
+from netlearn.polish.wide import Fit, explore_from, n_unknowns
+from netlearn.search.starts import spread_planes
+from netlearn.source import ArraySource
+
+# The fit inside V is in few dimensions: rows for it are plenty, and these many per unknown are enough.
+_ROWS_PER_UNKNOWN = 25
+# In units of the label variance: when the fit inside V is this good, the polish in full dimension takes over.
+_GOOD = 1e-6
+
+
+def inside(rows: ArraySource, V: np.ndarray, n_rows: int) -> ArraySource:
+    """Return the first rows in the coordinates of V."""
+    some = rows.head(min(rows.n_rows, n_rows))
+    return ArraySource(some.X @ V, some.y)
+
+
+def lift(iterate: Iterate, V: np.ndarray) -> Iterate:
+    """Return the network x -> f_V(V^T x)."""
+    return Iterate(np.hstack([iterate.a[:, :-1] @ V.T, iterate.a[:, -1:]]), iterate.sigma)
+
+
+def tilted(rows: ArraySource, V: np.ndarray, fit: Iterate) -> np.ndarray:
+    """Return V after one Gauss-Newton step on the subspace itself."""
+
+    def linearise(X):
+        values, m = fit.linearise(X @ V)
+        return values, m @ fit.a[:, :-1]
+
+    free = np.ones((V.shape[1], rows.n_features + 1))
+    free[:, -1] = 0.0
+    system = ModulatedSystem(rows, linearise, free, project=lambda D: D - (D @ V) @ V.T)
+    D, _ = conjugate_gradients(system, 1e-8 * np.trace(system.gram), tolerance=1e-4, max_steps=30)
+    return np.linalg.qr(V + D[:, :-1].T)[0]
+
+
+def fit_in_subspace(
+    rows: ArraySource,
+    V: np.ndarray,
+    width: int,
+    rng: np.random.Generator,
+    *,
+    biases: bool,
+    max_tilts: int = 12,
+    deadline: Deadline = never,
+) -> tuple[Fit, np.ndarray]:
+    """Alternate between wide fits inside V and tilts of V while that helps.
+
+    Returns
+    -------
+    fit : Fit
+        The wide fit inside V, in its coordinates.
+    V : array of shape (d, r)
+    """
+    r = V.shape[1]
+    n_rows = math.ceil(max(4000, _ROWS_PER_UNKNOWN * n_unknowns(width, r, biases)))
+    best: tuple[Fit, np.ndarray] | None = None
+    for _ in range(max_tilts):
+        start = Iterate.from_planes(spread_planes(width, r, rng, biases=biases))
+        fit = explore_from(inside(rows, V, n_rows), start, biases=biases, max_rounds=30, deadline=deadline)
+        helped = best is None or fit.loss < 0.9 * best[0].loss
+        if best is None or fit.loss < best[0].loss:
+            best = fit, V
+        if fit.loss < _GOOD or not helped or r == rows.n_features or deadline():
+            break
+        V = tilted(rows, V, fit.iterate)
+    return best

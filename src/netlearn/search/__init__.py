@@ -1,0 +1,35 @@
+"""Room 4, SEARCH: nets of directions and weights inside V, and the search over them."""
+
+from netlearn.search.bruteforce import (
+    SearchOutcome,
+    ValidationLoss,
+    ValidationSum,
+    brute_force,
+    candidates,
+    check_budget,
+    count_candidates,
+    log10_count_candidates,
+)
+from netlearn.search.nets import (
+    interval_net,
+    interval_net_size,
+    log10_sphere_net_size,
+    sphere_net,
+    sphere_net_size,
+)
+
+__all__ = [
+    "SearchOutcome",
+    "ValidationLoss",
+    "ValidationSum",
+    "brute_force",
+    "candidates",
+    "check_budget",
+    "count_candidates",
+    "interval_net",
+    "interval_net_size",
+    "log10_count_candidates",
+    "log10_sphere_net_size",
+    "sphere_net",
+    "sphere_net_size",
+]

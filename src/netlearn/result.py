@@ -52,18 +52,24 @@ class Probe:
     ----------
     order : int
         Hermite degree ell.
-    direction : int
-        Index of the contraction direction g.
+    direction : int or None
+        Index of the contraction direction g; None where there is none (degree 2).
     eigenvalues : array of shape (d,)
         Of the estimate, by decreasing magnitude.
     noise_floor : float
         Operator norm of its estimated noise.
+    name : str
+        What was done to the labels; empty for the labels themselves.
+    n_kept : int or None
+        How many eigenvectors joined V, where that is decided matrix by matrix.
     """
 
     order: int
-    direction: int
+    direction: int | None
     eigenvalues: np.ndarray
     noise_floor: float
+    name: str = ""
+    n_kept: int | None = None
 
 
 @dataclass(frozen=True)
@@ -82,6 +88,15 @@ class Diagnostics:
         Length of the search, known before it started.
     n_tried : int
         Position at which it ended.
+    trace : tuple of float
+        Mean square of the fit after each round of the polish, in units of the label variance.
+    noise_level : float or None
+        Estimated standard deviation of the label noise; None where none was estimated.
+    excess_error : float or None
+        Estimated error of the network itself, noise left out.
+    departure : float or None
+        How far the inputs are from Gaussian: the largest skewness or excess kurtosis over projections, in
+        standard errors.
     notes : tuple of str
         Anything a reader of the result should know.
     """
@@ -91,6 +106,10 @@ class Diagnostics:
     seconds: dict[str, float] = field(default_factory=dict)
     n_candidates: int = 0
     n_tried: int = 0
+    trace: tuple[float, ...] = ()
+    noise_level: float | None = None
+    excess_error: float | None = None
+    departure: float | None = None
     notes: tuple[str, ...] = ()
 
 

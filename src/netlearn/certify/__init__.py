@@ -1,5 +1,6 @@
 """Room 6, CERTIFY: how large the error can be, from rows that no other room has seen."""
 
+from netlearn.certify.bernstein import bernstein_bound
 from netlearn.certify.certificate import Certificate, certify, lipschitz_constant
 from netlearn.certify.lipschitz import (
     certification_rows,
@@ -10,6 +11,7 @@ from netlearn.certify.lipschitz import (
 
 __all__ = [
     "Certificate",
+    "bernstein_bound",
     "certification_rows",
     "certify",
     "lipschitz_constant",

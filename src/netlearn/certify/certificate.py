@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from netlearn.certify.bernstein import HEADROOM, bernstein_bound
 from netlearn.certify.lipschitz import mean_square_bound
 from netlearn.errors import InputError
 from netlearn.network import ShallowNetwork
@@ -16,21 +17,35 @@ def lipschitz_constant(network: ShallowNetwork) -> float:
 
 
 def _bound_lipschitz(
-    network: ShallowNetwork, mean_square: float, n_rows: int, failure_prob: float, *, target_lipschitz: float
+    network: ShallowNetwork, errors: np.ndarray, failure_prob: float, *, target_lipschitz: float
 ) -> tuple[float, tuple[str, ...]]:
     """Lemma 2.5 for F = f - f_hat, whose Lipschitz constants add up."""
-    bound = mean_square_bound(
-        mean_square, n_rows, target_lipschitz + lipschitz_constant(network), failure_prob
-    )
+    scale = float(np.max(np.abs(errors))) or 1.0
+    lipschitz = (target_lipschitz + lipschitz_constant(network)) / scale
+    bound = mean_square_bound(float(np.mean((errors / scale) ** 2)), len(errors), lipschitz, failure_prob)
     assumptions = (
         "the rows are independent draws from N(0, I) and took no part in learning",
         "the labels are the values f(x) of the target, without noise",
         f"the target f is {target_lipschitz:.6g}-Lipschitz",
     )
-    return bound, assumptions
+    return scale * math.sqrt(bound), assumptions
 
 
-_METHODS = {"lipschitz": _bound_lipschitz}
+def _bound_bernstein(
+    network: ShallowNetwork, errors: np.ndarray, failure_prob: float
+) -> tuple[float, tuple[str, ...]]:
+    """The empirical Bernstein inequality for the squared errors, which are bounded by assumption."""
+    scale = float(np.max(np.abs(errors))) or 1.0
+    bound = bernstein_bound((errors / scale) ** 2, failure_prob)
+    assumptions = (
+        "the rows are independent draws from the inputs' distribution and took no part in learning",
+        f"no error |y - f_hat(x)| exceeds {HEADROOM * scale:.3g}, twice the largest one seen",
+        "with noisy labels this bounds the prediction error, noise included",
+    )
+    return scale * math.sqrt(bound), assumptions
+
+
+_METHODS = {"lipschitz": _bound_lipschitz, "bernstein": _bound_bernstein}
 
 
 @dataclass(frozen=True)
@@ -48,7 +63,8 @@ class Certificate:
     empirical_error : float
         Root mean square error over these rows.
     method : str
-        The inequality used; "lipschitz" is Lemma 2.5 (see `netlearn.certify.lipschitz`).
+        The inequality used: "lipschitz" is Lemma 2.5 (`netlearn.certify.lipschitz`), "bernstein" the
+        empirical Bernstein bound (`netlearn.certify.bernstein`).
     assumptions : tuple of str
         What must hold for the statement to be true; the rows cannot show it.
     constants : dict
@@ -91,8 +107,9 @@ def certify(
         Their labels f(x).
     failure_prob : float
         Probability, over the rows, with which the error may exceed the bound.
-    method : {"lipschitz"}
-        Which inequality to use.
+    method : {"lipschitz", "bernstein"}
+        Which inequality to use: the rigorous one for Lipschitz targets on Gaussian inputs, or the sharper
+        one that assumes bounded errors, on any inputs.
     **constants : float
         "lipschitz" needs ``target_lipschitz``, a Lipschitz constant of the target f.
 
@@ -108,15 +125,16 @@ def certify(
             '"X" and "y" of certify must have shapes (n, d) and (n,) with n >= 1, '
             f"got {X.shape} and {y.shape}."
         )
-    mean_square = float(np.mean((y - network(X)) ** 2))
-    if not math.isfinite(mean_square):
+    errors = y - network(X)
+    if not np.all(np.isfinite(errors)):
         raise InputError('"X" and "y" of certify must be finite, got NaN or infinity.')
-    bound, assumptions = _METHODS[method](network, mean_square, len(y), failure_prob, **constants)
+    bound, assumptions = _METHODS[method](network, errors, failure_prob, **constants)
+    scale = float(np.max(np.abs(errors))) or 1.0
     return Certificate(
-        error_bound=math.sqrt(bound),
+        error_bound=bound,
         confidence=1.0 - failure_prob,
         n_val=len(y),
-        empirical_error=math.sqrt(mean_square),
+        empirical_error=scale * math.sqrt(np.mean((errors / scale) ** 2)),
         method=method,
         assumptions=assumptions,
         constants=dict(constants),

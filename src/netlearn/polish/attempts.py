@@ -13,9 +13,12 @@ from netlearn.polish.iterate import Iterate
 from netlearn.polish.tilt import fit_in_subspace, inside, lift
 from netlearn.polish.wide import CANDIDATE_GAIN, EXACT, enough_rows, n_unknowns, reduce_to, wide_fit
 from netlearn.source import ArraySource
+from netlearn.subspace.look import look
 
 # Widths of the wide starts in units of n_hidden, in the order tried.
 _SURPLUS = (1.25, 1.5, 1.25, 2.0, 1.5, 1.25, 2.0, 3.0)
+# Times the residual's moments may add directions to V.
+_RESIDUAL_PASSES = 3
 # Two attempts whose held-out errors agree this closely have found the same thing: what is left is noise.
 _AGREEMENT = 0.02
 
@@ -29,6 +32,10 @@ class Candidate:
     score: float
     trace: tuple[float, ...] = ()
     route: str = ""
+
+    def residual(self, X: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """Return y minus the network's values."""
+        return y - self.iterate.linearise(X)[0]
 
     @property
     def exact(self) -> bool:
@@ -100,6 +107,28 @@ class Search:
         )
         return self.judged(fit.iterate, fit.loss, reduced.trace + fit.trace, "subspace")
 
+    def through_subspace(self, n_hidden: int) -> Candidate | None:
+        """Attempt through V, and again with what the residual's own moments add to it.
+
+        With exact labels the noise of the residual's moments is in proportion to the residual: units too weak
+        to show at first stand out once the strong ones are subtracted.
+        """
+        found = self.in_subspace(n_hidden)
+        for _ in range(_RESIDUAL_PASSES):
+            if found is None or found.exact or self.deadline():
+                break
+            more, _ = look(self.train, found.residual, wanted=n_hidden)
+            new = more - self.V @ (self.V.T @ more)
+            Q, s, _ = np.linalg.svd(new, full_matrices=False)
+            if not np.any(s > 0.5):
+                break
+            self.V = np.hstack([self.V, Q[:, s > 0.5]])
+            again = self.in_subspace(n_hidden)
+            if again is None or again.score > 0.9 * found.score:
+                break
+            found = again
+        return found
+
     def of_width(
         self, n_hidden: int, *, attempts: int = len(_SURPLUS), known: Iterate | None = None
     ) -> Candidate:
@@ -107,7 +136,7 @@ class Search:
         if n_hidden == 0:
             return self.affine()
         found = [self.affine()]
-        through_V = self.in_subspace(n_hidden)
+        through_V = self.through_subspace(n_hidden)
         if through_V is not None:
             found.append(through_V)
         n, d = self.train.n_rows, self.train.n_features

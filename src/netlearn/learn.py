@@ -1,0 +1,347 @@
+"""The corridor: one call per room, in the paper's order."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from netlearn.certify import Certificate, certify, lipschitz_constant
+from netlearn.errors import InputError
+from netlearn.moments.inputs import Standardiser, standardise
+from netlearn.network import ShallowNetwork
+from netlearn.polish import finish
+from netlearn.polish.attempts import Candidate, Search
+from netlearn.polish.select import choose_biases, choose_width
+from netlearn.polish.wide import EXACT, n_unknowns, wide_fit
+from netlearn.result import Diagnostics, LearnResult, Probe, Status
+from netlearn.source import ArraySource, Oracle
+from netlearn.source.samples import Samples, checked_rows, split
+from netlearn.subspace.look import look
+
+# Beyond this many standard errors of skewness or kurtosis, Gaussian-only statements are withheld: the largest
+# of 256 normal variables passes it once in a million.
+_GAUSSIAN = 6.0
+# Rows that measure mean, covariance and affine part; more change nothing that matters.
+_PILOT_PER_FEATURE, _SMALLEST_PILOT = 30, 20_000
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What `progress` is told: the room the run is in, what it does there, and for how long it has run."""
+
+    room: str
+    message: str
+    seconds: float
+
+
+@dataclass(frozen=True)
+class _Options:
+    n_hidden: int | str
+    biases: bool | str
+    epsilon: float | None
+    failure_prob: float
+    time_limit: float | None
+
+
+class _Clock:
+    """Seconds per room, the deadline, and the one who wants to know."""
+
+    def __init__(self, time_limit: float | None, progress: Callable[[Progress], None] | None):
+        self.start = self._entered = time.perf_counter()
+        self.limit, self.progress = time_limit, progress
+        self.seconds: dict[str, float] = {}
+        self.room = ""
+        self.timed_out = False
+
+    def enter(self, room: str, message: str = "") -> None:
+        now = time.perf_counter()
+        if self.room:
+            self.seconds[self.room] = self.seconds.get(self.room, 0.0) + now - self._entered
+        self.room, self._entered = room, now
+        self.tell(message)
+
+    def tell(self, message: str) -> None:
+        if self.progress is not None and self.room:
+            self.progress(Progress(self.room, message, time.perf_counter() - self.start))
+
+    def out_of_time(self) -> bool:
+        late = self.limit is not None and time.perf_counter() - self.start > self.limit
+        self.timed_out = self.timed_out or late
+        return late
+
+
+def learn(
+    X,
+    y=None,
+    *,
+    n_hidden: int | str = "auto",
+    biases: bool | str = "auto",
+    epsilon: float | None = None,
+    failure_prob: float = 0.01,
+    rng=None,
+    progress: Callable[[Progress], None] | None = None,
+    time_limit: float | None = None,
+) -> LearnResult:
+    """Learn a one-hidden-layer ReLU network from examples, and say how sure.
+
+    Parameters
+    ----------
+    X : array of shape (n, d), or Oracle
+        Inputs, best from a Gaussian distribution; or a black box to ask.
+    y : array of shape (n,)
+        Labels; left out when X is an Oracle.
+    n_hidden : int or "auto"
+        Number of hidden units; "auto" finds the smallest network that unseen rows find no fault with.
+    biases : bool or "auto"
+        Whether the units have biases.
+    epsilon : float, optional
+        Error to certify, in the units of y.
+    failure_prob : float
+        Probability with which the certificate may be wrong.
+    rng : None, int or numpy.random.Generator
+        Same data, same rng, same machine: same network.
+    progress : callable, optional
+        Told a `Progress` now and then.
+    time_limit : float, optional
+        Seconds after which the best network so far is returned.
+
+    Returns
+    -------
+    LearnResult
+    """
+    options = _checked_options(n_hidden, biases, epsilon, failure_prob, time_limit)
+    rng = np.random.default_rng(rng)
+    clock = _Clock(time_limit, progress)
+    clock.enter("samples", "reading and checking rows")
+    if isinstance(X, Oracle):
+        if y is not None:
+            raise InputError('"y" of learn must be left out when X is an Oracle, which gives its own labels.')
+        return _learn_from_oracle(X, options, rng, clock)
+    X, y = checked_rows(X, y)
+    return _learn_from_samples(split(X, y, rng), options, rng, clock)
+
+
+def _learn_from_samples(samples: Samples, options: _Options, rng, clock: _Clock) -> LearnResult:
+    # Each room draws from its own stream: a draw more in one shifts no other.
+    rng_moments, rng_search = rng.spawn(2)
+
+    clock.enter("moments", "mean, covariance and affine part")
+    n_pilot = max(_SMALLEST_PILOT, _PILOT_PER_FEATURE * samples.n_features)
+    inputs = standardise(samples.X[:n_pilot], samples.y[:n_pilot], rng_moments)
+    everything = ArraySource(inputs.rows(samples.X), inputs.labels(samples.y))
+    train = everything.head(samples.n_train)
+    judge = ArraySource(everything.X[samples.n_train :], everything.y[samples.n_train :])
+    search = Search(
+        train,
+        judge,
+        np.zeros((train.n_features, 0)),
+        options.biases is not False,
+        rng_search,
+        clock.out_of_time,
+        clock.tell,
+    )
+    affine = search.affine()
+    spectra = []
+    if affine.exact or options.n_hidden == 0:
+        found = affine
+    else:
+        clock.enter("subspace", "probing for the units' span")
+        wanted = train.n_features if options.n_hidden == "auto" else options.n_hidden
+        search.V, spectra = look(train, affine.residual, wanted=wanted)
+        clock.enter("search", "looking for units")
+        found = choose_width(search) if options.n_hidden == "auto" else search.of_width(options.n_hidden)
+        if options.biases == "auto" and inputs.W is None:
+            found = choose_biases(search, found)
+    clock.enter("polish", "polishing on all rows")
+    found = _on_everything(search, found, everything, clock)
+
+    clock.enter("certify", "judging on rows no other room has seen")
+    network = inputs.network(found.iterate.to_network())
+    certificate, both = _certificates(network, samples, inputs, options)
+    verdict = _Verdict(search, found, inputs, certificate, options, clock, everything.n_rows)
+    status = verdict.status()
+    clock.enter("")
+    return LearnResult(
+        network,
+        certificate,
+        status,
+        _subspace(network),
+        None,
+        Diagnostics(
+            probes=tuple(
+                Probe(2, None, s.eigenvalues, s.noise_floor, s.name, s.basis.shape[1]) for s in spectra
+            ),
+            rows={"train": samples.n_train, "judge": judge.n_rows, "certify": len(samples.y_val)},
+            seconds=clock.seconds,
+            trace=found.trace,
+            noise_level=verdict.noise_level(),
+            excess_error=verdict.excess_error(),
+            departure=inputs.departure,
+            notes=tuple(samples.notes) + both + verdict.notes(),
+        ),
+    )
+
+
+def _on_everything(search: Search, found: Candidate, everything: ArraySource, clock: _Clock) -> Candidate:
+    """Polish on the judging rows too, now that they have judged."""
+    biases = search.biases and bool(np.any(found.iterate.a[1:, -1]))
+    final = finish(everything, found.iterate, biases=biases, deadline=clock.out_of_time)
+    # Labels fitted exactly on some rows but not on all: a unit that bends where only the judging rows are.
+    for _ in range(3):
+        if not (found.loss < EXACT < final.loss) or clock.out_of_time():
+            break
+        again = wide_fit(
+            everything,
+            found.iterate.n_hidden,
+            search.rng,
+            biases=biases,
+            known=final.iterate,
+            deadline=clock.out_of_time,
+        )
+        if again.loss < final.loss:
+            final = finish(everything, again.iterate, biases=biases, deadline=clock.out_of_time)
+    return replace(found, iterate=final.iterate, loss=final.loss, trace=found.trace + final.trace)
+
+
+def _subspace(network: ShallowNetwork) -> np.ndarray:
+    """Return an orthonormal basis of the units' span."""
+    if network.n_hidden == 0:
+        return np.zeros((network.n_features, 0))
+    U, s, _ = np.linalg.svd(network.units.T, full_matrices=False)
+    return U[:, s > 1e-9 * s[0]]
+
+
+def _certificates(
+    network: ShallowNetwork, samples: Samples, inputs: Standardiser, options: _Options
+) -> tuple[Certificate, tuple[str, ...]]:
+    """Bound the error in both ways and return the smaller bound, the other one as a note."""
+    X, y = samples.X_val, samples.y_val
+    bernstein = certify(network, X, y, failure_prob=options.failure_prob, method="bernstein")
+    if inputs.W is not None or inputs.departure > _GAUSSIAN:
+        why = "not N(0, I)" if inputs.departure <= _GAUSSIAN else "not Gaussian"
+        return bernstein, (f"the inputs are {why}, so the bound of Lemma 2.5 is withheld",)
+    assumed = 2.0 * lipschitz_constant(network)
+    lipschitz = certify(
+        network, X, y, failure_prob=options.failure_prob, method="lipschitz", target_lipschitz=assumed
+    )
+    best, other = sorted((bernstein, lipschitz), key=lambda certificate: certificate.error_bound)
+    return best, (f"the {other.method} bound is {other.error_bound:.4g}",)
+
+
+@dataclass(frozen=True)
+class _Verdict:
+    """What to say of the run."""
+
+    search: Search
+    found: Candidate
+    inputs: Standardiser
+    certificate: Certificate
+    options: _Options
+    clock: _Clock
+    n_rows: int
+
+    @property
+    def exact(self) -> bool:
+        return self.certificate.empirical_error**2 < EXACT * self.inputs.scale**2
+
+    def _unknowns(self) -> int:
+        return n_unknowns(self.found.iterate.n_hidden, self.search.train.n_features, self.search.biases)
+
+    def noise_level(self) -> float | None:
+        """Return the residual's standard deviation with the degrees of freedom of the fit taken off."""
+        if self.exact or self.n_rows <= self._unknowns():
+            return None
+        return self.inputs.scale * math.sqrt(self.found.loss * self.n_rows / (self.n_rows - self._unknowns()))
+
+    def excess_error(self) -> float | None:
+        """Return sigma sqrt(P / N), the error that least squares with P unknowns leaves in N noisy rows."""
+        noise = self.noise_level()
+        return None if noise is None else noise * math.sqrt(self._unknowns() / self.n_rows)
+
+    def status(self) -> Status:
+        if self.exact:
+            return Status.RECOVERED
+        if self.clock.timed_out:
+            return Status.OUT_OF_TIME
+        needed = 1.05 * self._least_unknowns()
+        if self.search.train.n_rows < needed:
+            return Status.TOO_FEW_ROWS
+        if self._more_units_help():
+            return Status.NOT_A_SMALL_NETWORK
+        if self.options.epsilon is not None and self.certificate.error_bound <= self.options.epsilon:
+            return Status.CERTIFIED
+        return Status.NOISE_LIMITED
+
+    def _least_unknowns(self) -> int:
+        k = 1 if self.options.n_hidden == "auto" else self.options.n_hidden
+        return n_unknowns(k, self.search.train.n_features, self.search.biases)
+
+    def _more_units_help(self) -> bool:
+        """Whether a network of twice the width does better on the judging rows, beyond doubt."""
+        wider = 2 * self.found.iterate.n_hidden + 4
+        if n_unknowns(wider, self.search.train.n_features, True) > self.search.train.n_rows / 1.5:
+            return False
+        # The judging rows have been polished on by now, so it is the network before that which is compared.
+        self.clock.tell("asking whether more units would help")
+        larger = self.search.of_width(wider, attempts=1)
+        gain = self.search.squares(self.found.iterate) - self.search.squares(larger.iterate)
+        return bool(np.mean(gain) > 4.0 * np.std(gain) / math.sqrt(len(gain)))
+
+    def notes(self) -> tuple[str, ...]:
+        notes = []
+        if self.inputs.departure > _GAUSSIAN:
+            notes.append(
+                f"the inputs depart from Gaussian by {self.inputs.departure:.0f} standard errors of skewness or "
+                "kurtosis: the fit and its held-out error stand, moments and L2(gamma) statements do not"
+            )
+        if self.search.train.n_rows < 1.05 * self._least_unknowns():
+            notes.append(f"{math.ceil(1.5 * self._least_unknowns()):,} rows would do for this many units")
+        return tuple(notes)
+
+
+def _learn_from_oracle(oracle: Oracle, options: _Options, rng, clock: _Clock) -> LearnResult:
+    """Ask for as many rows as it takes: first what the width suggests, then four times as many, and so on."""
+    d = oracle.n_features
+    k = 8 if options.n_hidden == "auto" else options.n_hidden
+    wanted = 10 * n_unknowns(k, d, True) + 100
+    rng_points, rng_learn = rng.spawn(2)
+    X, y = np.zeros((0, d)), np.zeros(0)
+    X_val, y_val = np.zeros((0, d)), np.zeros(0)
+    while True:
+        # A tenth of the points is for the certificate: independent ones, not antithetic pairs.
+        more = int(min(wanted - len(y) - len(y_val), oracle.left))
+        for_certificate = max(min(more // 10, 20_000), min(more, 2))
+        clock.tell(f"asking the oracle for {more:,} points")
+        X_new, y_new = oracle.draw(more - for_certificate, rng_points, antithetic=True)
+        X, y = np.vstack([X, X_new]), np.concatenate([y, y_new])
+        X_new, y_new = oracle.draw(for_certificate, rng_points, antithetic=False)
+        X_val, y_val = np.vstack([X_val, X_new]), np.concatenate([y_val, y_new])
+        checked_rows(X, y)
+        samples = Samples.from_parts(X, y, X_val, y_val, rng_learn)
+        samples.notes.append(f"{oracle.n_queries:,} points asked of the oracle")
+        result = _learn_from_samples(samples, options, rng_learn, clock)
+        enough = result.success or oracle.left < 2 or clock.out_of_time()
+        if enough or (oracle.budget is None and wanted > 100_000):
+            return result
+        clock.enter("samples")
+        wanted *= 4
+
+
+def _checked_options(n_hidden, biases, epsilon, failure_prob, time_limit) -> _Options:
+    if n_hidden != "auto" and (
+        isinstance(n_hidden, bool) or not isinstance(n_hidden, int | np.integer) or n_hidden < 0
+    ):
+        raise InputError(f'"n_hidden" of learn must be "auto" or an integer >= 0, got {n_hidden!r}.')
+    if biases != "auto" and not isinstance(biases, bool | np.bool_):
+        raise InputError(f'"biases" of learn must be "auto", True or False, got {biases!r}.')
+    if epsilon is not None and not (isinstance(epsilon, int | float | np.number) and 0 < epsilon < math.inf):
+        raise InputError(f'"epsilon" of learn must be None or a positive number, got {epsilon!r}.')
+    if not (isinstance(failure_prob, int | float | np.number) and 0 < failure_prob < 1):
+        raise InputError(f'"failure_prob" of learn must be in (0, 1), got {failure_prob!r}.')
+    if time_limit is not None and not (isinstance(time_limit, int | float | np.number) and time_limit > 0):
+        raise InputError(f'"time_limit" of learn must be None or a positive number, got {time_limit!r}.')
+    return _Options(n_hidden, biases if biases == "auto" else bool(biases), epsilon, failure_prob, time_limit)

@@ -1,0 +1,119 @@
+"""A black box as a source: it answers at the points we choose, and every answer counts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from netlearn.errors import InputError
+
+
+class OracleError(RuntimeError):
+    """The oracle failed and went on failing; what was bought before stays in `Oracle.bought`."""
+
+
+class Oracle:
+    """A function that can be asked for labels.
+
+    Parameters
+    ----------
+    f : callable
+        Takes X of shape (n, n_features), returns n numbers.
+    n_features : int
+    budget : int, optional
+        Largest number of points it may ever be asked for.
+    batch : int
+        Points asked for in one call.
+    retries : int
+        How often a failing call is repeated before the run gives up.
+
+    Attributes
+    ----------
+    n_queries : int
+        Points answered so far.
+    """
+
+    def __init__(
+        self,
+        f: Callable,
+        *,
+        n_features: int,
+        budget: int | None = None,
+        batch: int = 10_000,
+        retries: int = 2,
+    ):
+        if not callable(f):
+            raise InputError(f'"f" of Oracle must be callable, got a {type(f).__name__}.')
+        for name, value, least in (
+            ("n_features", n_features, 1),
+            ("batch", batch, 1),
+            ("retries", retries, 0),
+        ):
+            if not isinstance(value, int | np.integer) or value < least:
+                raise InputError(f'"{name}" of Oracle must be an integer >= {least}, got {value!r}.')
+        if budget is not None and budget < 1:
+            raise InputError(f'"budget" of Oracle must be at least 1, got {budget!r}.')
+        self.f, self.n_features, self.budget, self.batch, self.retries = f, n_features, budget, batch, retries
+        self.n_queries = 0
+        self._bought: list[tuple[np.ndarray, np.ndarray]] = []
+
+    @property
+    def left(self) -> float:
+        """Points that may still be asked for."""
+        return np.inf if self.budget is None else self.budget - self.n_queries
+
+    @property
+    def bought(self) -> tuple[np.ndarray, np.ndarray]:
+        """All points answered so far, with their labels."""
+        if not self._bought:
+            return np.zeros((0, self.n_features)), np.zeros(0)
+        return np.vstack([X for X, _ in self._bought]), np.concatenate([y for _, y in self._bought])
+
+    def ask(self, X: np.ndarray) -> np.ndarray:
+        """Return the labels of the rows of X, asked for in batches."""
+        if len(X) > self.left:
+            raise InputError(
+                f"{len(X):,} points were asked for, but the oracle's budget leaves {self.left:,.0f}: "
+                "raise budget, or ask for less."
+            )
+        return np.concatenate([self._answer(X[i : i + self.batch]) for i in range(0, len(X), self.batch)])
+
+    def _answer(self, X: np.ndarray) -> np.ndarray:
+        y = np.full(len(X), np.nan)
+        failure: Exception | None = None
+        for _ in range(self.retries + 1):
+            # A point without a finite answer is asked for again; those that have one are not paid twice.
+            missing = np.isnan(y)
+            try:
+                answer = np.asarray(self.f(X[missing].copy()), dtype=float)
+            except Exception as error:
+                failure = error
+                continue
+            if answer.size != missing.sum():
+                raise InputError(
+                    f"The oracle must return one number per row: asked for {missing.sum()} rows, "
+                    f"it returned an array of shape {answer.shape}."
+                )
+            y[missing] = np.where(np.isfinite(answer.ravel()), answer.ravel(), np.nan)
+            if not np.isnan(y).any():
+                self.n_queries += len(X)
+                self._bought.append((X, y))
+                return y
+        answered = ~np.isnan(y)
+        self.n_queries += int(answered.sum())
+        self._bought.append((X[answered], y[answered]))
+        reason = f"raised {failure!r}" if failure is not None else "returned NaN or infinity"
+        raise OracleError(
+            f"The oracle {reason} for {len(X) - answered.sum()} of {len(X)} points, {self.retries + 1} times over; "
+            f"the {self.n_queries:,} answers it gave are kept in Oracle.bought."
+        )
+
+    def draw(self, n: int, rng: np.random.Generator, *, antithetic: bool) -> tuple[np.ndarray, np.ndarray]:
+        """Ask at `n` points of N(0, I); antithetic ones come as x, -x, so that odd and even parts separate."""
+        if antithetic:
+            half = rng.standard_normal((-(-n // 2), self.n_features))
+            X = np.stack([half, -half], axis=1).reshape(-1, self.n_features)[:n]
+        else:
+            X = rng.standard_normal((n, self.n_features))
+        return X, self.ask(X)

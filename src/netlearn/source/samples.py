@@ -1,0 +1,87 @@
+"""Checked rows, and their division into rows that learn, rows that judge and rows that certify."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from netlearn.backend import real_array
+from netlearn.errors import InputError
+
+# The certificate and the judge take a twentieth of the rows each, within these bounds.
+_SHARE, _FEWEST, _MOST = 20, 20, 20_000
+_SMALLEST_SAMPLE = 4
+
+
+@dataclass(frozen=True)
+class Samples:
+    """Rows divided once, before anything else looks at them.
+
+    Attributes
+    ----------
+    X, y : arrays of shapes (n, d) and (n,)
+        In random order: the first `n_train` rows learn, the others judge.
+    n_train : int
+    X_val, y_val : arrays
+        For the certificate alone.
+    notes : list of str
+    """
+
+    X: np.ndarray
+    y: np.ndarray
+    n_train: int
+    X_val: np.ndarray
+    y_val: np.ndarray
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns of X."""
+        return self.X.shape[1]
+
+    @classmethod
+    def from_parts(cls, X, y, X_val, y_val, rng: np.random.Generator) -> Samples:
+        """Shuffle the rows that learn and judge; the others stay as they are."""
+        order = rng.permutation(len(y))
+        return cls(X[order], y[order], len(y) - _part(len(y)), X_val, y_val)
+
+
+def _part(n: int) -> int:
+    """Return how many of `n` rows judge or certify: a twentieth, but at least 20 where that is below a fifth."""
+    return max(1, min(max(n // _SHARE, min(_FEWEST, n // 5)), _MOST))
+
+
+def checked_rows(X, y) -> tuple[np.ndarray, np.ndarray]:
+    """Return X and y as float arrays of shapes (n, d) and (n,), or one sentence on why that cannot be."""
+    if y is None:
+        raise InputError('"y" of learn must be given with an array X: one label per row.')
+    X = np.asarray(real_array("X", X, ndim=2))
+    y = np.asarray(y)
+    if y.ndim == 2 and y.shape[1] == 1:
+        y = y[:, 0]
+    y = np.asarray(real_array("y", y, ndim=1))
+    if X.shape[1] == 0:
+        raise InputError("X must have at least one column; got an array with none.")
+    if len(y) != len(X):
+        raise InputError(f"y must have one entry per row of X; got {len(y)} entries and {len(X)} rows.")
+    if len(X) < _SMALLEST_SAMPLE:
+        raise InputError(
+            f"X has {len(X)} rows; at least {_SMALLEST_SAMPLE} are needed to learn, judge and certify anything."
+        )
+    return X, y
+
+
+def split(X: np.ndarray, y: np.ndarray, rng: np.random.Generator) -> Samples:
+    """Divide rows at random. The one copy that is made is the one every room works on."""
+    n_val = _part(len(y))
+    order = rng.permutation(len(y))
+    val, rest = order[:n_val], order[n_val:]
+    X_rest, y_rest = np.asarray(X[rest], dtype=float), np.asarray(y[rest], dtype=float)
+    return Samples(
+        X_rest,
+        y_rest,
+        len(rest) - _part(len(y)),
+        np.asarray(X[val], dtype=float),
+        np.asarray(y[val], dtype=float),
+    )

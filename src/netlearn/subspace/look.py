@@ -1,0 +1,76 @@
+"""Which probes to send, in which order, and what V comes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from netlearn.source import ArraySource
+from netlearn.subspace.probes import (
+    LabelProbe,
+    QuarticProbe,
+    RankProbe,
+    Spectrum,
+    TailProbe,
+    measure,
+    span,
+)
+
+# Rows whose residuals fix the filters' quantiles.
+_PILOT = 20_000
+# Each probe costs as much as a Gram matrix of the rows: beyond this dimension only the two best are sent.
+_MANY_FEATURES = 400
+
+Residual = Callable[[np.ndarray, np.ndarray], np.ndarray]
+
+
+def look(rows: ArraySource, residual: Residual, *, wanted: int) -> tuple[np.ndarray, list[Spectrum]]:
+    """Send the probes and join what they see.
+
+    First the label-filtered second moments. Where they show fewer directions than there may be units, degree
+    4 follows by power iteration, started at what has been seen: units that cancel in degree 2 show there.
+
+    Parameters
+    ----------
+    rows : ArraySource
+        Whitened.
+    residual : callable
+        Takes (X, y), returns labels without affine part.
+    wanted : int
+        Number of directions beyond which there is nothing more to see.
+
+    Returns
+    -------
+    V : array of shape (d, r)
+    spectra : list of Spectrum
+    """
+    head = rows.head(min(rows.n_rows, _PILOT))
+    r = residual(head.X, head.y)
+    spread = float(np.std(r))
+    if spread == 0.0:
+        return np.zeros((rows.n_features, 0)), []
+
+    def scaled(X, y):
+        return residual(X, y) / spread
+
+    probes = [LabelProbe(), RankProbe.from_residuals(r / spread)]
+    if rows.n_features <= _MANY_FEATURES:
+        probes.append(TailProbe.from_residuals(r / spread))
+    spectra = measure(rows, scaled, probes)
+    V = span(spectra)
+    if 0 < V.shape[1] < min(wanted, rows.n_features) and rows.n_features <= _MANY_FEATURES:
+        spectra.extend(_quartic(rows, scaled, spectra[0].matrix, V))
+        V = span(spectra)
+    return V, spectra
+
+
+def _quartic(rows: ArraySource, residual: Residual, M_2: np.ndarray, V: np.ndarray) -> list[Spectrum]:
+    """Two steps of power iteration on degree 4 from the projector onto V; the last spectrum is the answer."""
+    B = V @ V.T
+    for _ in range(2):
+        (spectrum,) = measure(rows, residual, [QuarticProbe(B / np.linalg.norm(B), M_2)])
+        if spectrum.basis.shape[1] == 0:
+            break
+        B = spectrum.matrix
+    return [spectrum]

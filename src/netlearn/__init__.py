@@ -1,18 +1,54 @@
-"""netlearn: one-hidden-layer ReLU networks, learned from examples, with a statement of how sure it is."""
+"""netlearn: one-hidden-layer ReLU networks, learned from examples, with a statement of how sure it is.
 
-from netlearn import paper, teachers
-from netlearn.certify import Certificate
-from netlearn.network import ShallowNetwork
-from netlearn.result import LearnResult, Status
+Public names load on first use: the command line then answers `--help` without waiting for NumPy and SciPy.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # what __getattr__ does, written so that type checkers and editors see it
+    from netlearn import paper, teachers
+    from netlearn.certify import Certificate
+    from netlearn.corridor import Progress, learn
+    from netlearn.network import ShallowNetwork
+    from netlearn.result import LearnResult, Status
+    from netlearn.source import Oracle
 
 __version__ = "0.1.0"
 
 __all__ = [
     "Certificate",
     "LearnResult",
+    "Oracle",
+    "Progress",
     "ShallowNetwork",
     "Status",
     "__version__",
+    "learn",
     "paper",
     "teachers",
 ]
+
+_MODULES = ("paper", "teachers")
+_HOMES = {
+    "Certificate": "netlearn.certify",
+    "LearnResult": "netlearn.result",
+    "Oracle": "netlearn.source",
+    "Progress": "netlearn.corridor",
+    "ShallowNetwork": "netlearn.network",
+    "Status": "netlearn.result",
+    "learn": "netlearn.corridor",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return import_module(f"netlearn.{name}")
+    if name in _HOMES:
+        globals()[name] = getattr(import_module(_HOMES[name]), name)  # the next access finds it at once
+        return globals()[name]
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -34,7 +34,7 @@ def _bound_lipschitz(
 def _bound_bernstein(
     network: ShallowNetwork, errors: np.ndarray, failure_prob: float
 ) -> tuple[float, tuple[str, ...]]:
-    """The empirical Bernstein inequality for the squared errors, which are bounded by assumption."""
+    """Apply the empirical Bernstein inequality to the squared errors, which are bounded by assumption."""
     scale = float(np.max(np.abs(errors))) or 1.0
     bound = bernstein_bound((errors / scale) ** 2, failure_prob)
     assumptions = (

@@ -17,8 +17,8 @@ from netlearn.subspace.look import look
 
 # Widths of the wide starts in units of n_hidden, in the order tried.
 _SURPLUS = (1.25, 1.5, 1.25, 2.0, 1.5, 1.25, 2.0, 3.0)
-# Times the residual's moments may add directions to V.
-_RESIDUAL_PASSES = 3
+# Mean square below which a candidate deserves all rows.
+_NEAR = 1e-4
 # Two attempts whose held-out errors agree this closely have found the same thing: what is left is noise.
 _AGREEMENT = 0.02
 
@@ -75,7 +75,13 @@ class Search:
     def judged(
         self, iterate: Iterate, loss: float, trace: tuple[float, ...] = (), route: str = ""
     ) -> Candidate:
-        """Return the candidate with its score."""
+        """Return the candidate with its score, polished on all rows first where it is near."""
+        if EXACT < loss < _NEAR or (loss <= EXACT and np.mean(self.squares(iterate)) > EXACT):
+            # Some rows may leave a gap between two near units that all rows close.
+            fit = finish(
+                self.train, iterate, biases=self.biases, least_gain=CANDIDATE_GAIN, deadline=self.deadline
+            )
+            iterate, loss, trace = fit.iterate, fit.loss, trace + fit.trace
         return Candidate(iterate, loss, float(np.mean(self.squares(iterate))), trace, route)
 
     def affine(self) -> Candidate:
@@ -107,45 +113,41 @@ class Search:
         )
         return self.judged(fit.iterate, fit.loss, reduced.trace + fit.trace, "subspace")
 
-    def through_subspace(self, n_hidden: int) -> Candidate | None:
-        """Attempt through V, and again with what the residual's own moments add to it.
+    def with_residual_moments(self, found: Candidate, n_hidden: int) -> Candidate | None:
+        """Attempt through V again, with the directions that the moments of the residual add to it.
 
         With exact labels the noise of the residual's moments is in proportion to the residual: units too weak
         to show at first stand out once the strong ones are subtracted.
         """
-        found = self.in_subspace(n_hidden)
-        for _ in range(_RESIDUAL_PASSES):
-            if found is None or found.exact or self.deadline():
-                break
-            more, _ = look(self.train, found.residual, wanted=n_hidden)
-            new = more - self.V @ (self.V.T @ more)
-            Q, s, _ = np.linalg.svd(new, full_matrices=False)
-            if not np.any(s > 0.5):
-                break
-            self.V = np.hstack([self.V, Q[:, s > 0.5]])
-            again = self.in_subspace(n_hidden)
-            if again is None or again.score > 0.9 * found.score:
-                break
-            found = again
-        return found
+        more, _ = look(self.train, found.residual, wanted=n_hidden)
+        new = more - self.V @ (self.V.T @ more)
+        Q, s, _ = np.linalg.svd(new, full_matrices=False)
+        if not np.any(s > 0.5):
+            return None
+        self.V = np.hstack([self.V, Q[:, s > 0.5]])
+        return self.in_subspace(n_hidden)
 
-    def of_width(
-        self, n_hidden: int, *, attempts: int = len(_SURPLUS), known: Iterate | None = None
-    ) -> Candidate:
+    def of_width(self, n_hidden: int, *, attempts: int = len(_SURPLUS)) -> Candidate:
         """Return the best network of `n_hidden` units that a few attempts find."""
         if n_hidden == 0:
             return self.affine()
         found = [self.affine()]
-        through_V = self.through_subspace(n_hidden)
+        through_V = self.in_subspace(n_hidden)
         if through_V is not None:
             found.append(through_V)
         n, d = self.train.n_rows, self.train.n_features
         for attempt in range(attempts):
             best = min(found, key=lambda candidate: candidate.score)
-            if best.exact or self.deadline() or n < 1.05 * n_unknowns(n_hidden, d, self.biases):
+            too_few = n < 1.05 * n_unknowns(n_hidden, d, self.biases)
+            if best.exact or too_few or _agree(found) or self.deadline():
                 break
-            if _agree(found):
-                break
+            if attempt == 1 and through_V is not None:
+                again = self.with_residual_moments(best, n_hidden)
+                if again is not None:
+                    found.append(again)
+                    best = min(found, key=lambda candidate: candidate.score)
+                    if best.exact:
+                        break
             # A fit that has some of the units right is worth completing; every other time start anew.
             useful = best.iterate.n_hidden > 0 and best.score < 0.5 and attempt % 2 == (through_V is None)
             self.tell(f"{n_hidden} units, attempt {attempt + 1}")
@@ -155,7 +157,7 @@ class Search:
                 self.rng,
                 biases=self.biases,
                 surplus=_SURPLUS[attempt],
-                known=best.iterate if useful else known,
+                known=best.iterate if useful else None,
                 deadline=self.deadline,
             )
             found.append(self.judged(fit.iterate, fit.loss, fit.trace, "regrown" if useful else "wide"))

@@ -28,12 +28,11 @@ _RELAXATION = 1.5
 _NEAR = 1e-4
 # Mean square that double precision leaves of unit-variance labels.
 ROUNDING = 1e-26
-# Up to this many unknowns the normal matrix is cheaper than the dozens of products it replaces.
-_DIRECT_UNKNOWNS = 160
-# With many more units than dimensions the preconditioner of the conjugate gradients is blind (the units span
-# everything), so there the normal matrix pays for longer.
-_CROWDED_UNKNOWNS = 800
-# A damped step is at most this far from the undamped one in units of the loss: damping fades as the loss does.
+# The normal matrix costs N P^2 operations, a product 4 N P: with at most M products to replace, it pays up to
+# P = 4 M unknowns. With many more units than dimensions the preconditioner of the conjugate gradients is blind
+# (the units span everything) and all M products are spent to little effect: there it pays for longer.
+_UNKNOWNS_PER_PRODUCT, _WHEN_CROWDED = 4, 5
+# Levenberg damping of every step, relative to whitened inputs; `finish` lets it fade with the loss.
 _DAMPING = 1e-5
 
 Deadline = Callable[[], bool]
@@ -75,8 +74,8 @@ def free_entries(n_hidden: int, n_features: int, biases: bool) -> np.ndarray:
 
 def _step(system: ModulatedSystem, damping: float, tolerance: float, max_products: int):
     q, width = system.free.shape
-    crowded = q > 4 * width
-    if system.free.sum() <= (_CROWDED_UNKNOWNS if crowded else _DIRECT_UNKNOWNS):
+    worth = _UNKNOWNS_PER_PRODUCT * max_products * (_WHEN_CROWDED if q > 4 * width else 1)
+    if system.free.sum() <= worth:
         return direct(system, damping), 0
     return conjugate_gradients(system, damping, tolerance=tolerance, max_steps=max_products)
 

@@ -12,16 +12,16 @@ import math
 
 import numpy as np
 
-from netlearn.polish.gauss_newton import Deadline, never
+from netlearn.polish.gauss_newton import Deadline, Polished, explore, never
 from netlearn.polish.iterate import Iterate
 from netlearn.polish.solve import conjugate_gradients
 from netlearn.polish.system import ModulatedSystem
-from netlearn.polish.wide import Fit, explore_from, n_unknowns
+from netlearn.polish.wide import n_unknowns
 from netlearn.search.starts import spread_planes
 from netlearn.source import ArraySource
 
 # The fit inside V is in few dimensions: rows for it are plenty, and these many per unknown are enough.
-_ROWS_PER_UNKNOWN = 25
+_ROWS_PER_UNKNOWN = 100
 # In units of the label variance: when the fit inside V is this good, the polish in full dimension takes over.
 _GOOD = 1e-6
 
@@ -60,22 +60,22 @@ def fit_in_subspace(
     biases: bool,
     max_tilts: int = 12,
     deadline: Deadline = never,
-) -> tuple[Fit, np.ndarray]:
+) -> tuple[Polished, np.ndarray]:
     """Alternate between wide fits inside V and tilts of V while that helps.
 
     Returns
     -------
-    fit : Fit
+    fit : Polished
         The wide fit inside V, in its coordinates.
     V : array of shape (d, r)
     """
     r = V.shape[1]
     n_rows = math.ceil(max(4000, _ROWS_PER_UNKNOWN * n_unknowns(width, r, biases)))
-    best: tuple[Fit, np.ndarray] | None = None
+    best: tuple[Polished, np.ndarray] | None = None
     for _ in range(max_tilts):
         start = Iterate.from_planes(spread_planes(width, r, rng, biases=biases))
-        fit = explore_from(inside(rows, V, n_rows), start, biases=biases, max_rounds=30, deadline=deadline)
-        helped = best is None or fit.loss < 0.9 * best[0].loss
+        fit = explore(inside(rows, V, n_rows), start, biases=biases, max_rounds=30, deadline=deadline)
+        helped = best is None or fit.loss < 0.75 * best[0].loss
         if best is None or fit.loss < best[0].loss:
             best = fit, V
         if fit.loss < _GOOD or not helped or r == rows.n_features or deadline():

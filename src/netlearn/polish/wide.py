@@ -8,18 +8,18 @@ and dropping leaves the network. The surplus costs rows: the wide fit needs more
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import replace
 
 import numpy as np
 
-from netlearn.polish.gauss_newton import Deadline, explore, finish, never
+from netlearn.polish.gauss_newton import Deadline, Polished, explore, finish, never
 from netlearn.polish.iterate import Iterate
 from netlearn.polish.prune import drop_weakest, merge
 from netlearn.search.starts import spread_planes
 from netlearn.source import ArraySource
 
 # Rows per unknown: fewer leave a wide fit free to interpolate, more only cost time while exploring.
-_LEAST_RATIO, _ENOUGH_RATIO = 1.35, 8.0
+_LEAST_RATIO, _ENOUGH_TO_EXPLORE, _ENOUGH_TO_FINISH = 1.35, 8.0, 30.0
 # Mean square (of labels with unit variance) below which labels are fitted exactly.
 EXACT = 1e-18
 # A candidate is not worth polishing further when three rounds gain less than this.
@@ -40,43 +40,17 @@ def affordable_width(n_hidden: int, n_rows: int, n_features: int, biases: bool, 
     return max(n_hidden, min(wanted, int(n_rows / _LEAST_RATIO / per_unit) - 1))
 
 
-def enough_rows(rows: ArraySource, n_hidden: int, biases: bool) -> ArraySource:
-    """Return as many rows as exploring at this width can use."""
-    wanted = _ENOUGH_RATIO * n_unknowns(n_hidden, rows.n_features, biases)
+def enough_rows(
+    rows: ArraySource, n_hidden: int, biases: bool, ratio: float = _ENOUGH_TO_FINISH
+) -> ArraySource:
+    """Return as many rows as a fit of this width can use: a stated number per unknown."""
+    wanted = ratio * n_unknowns(n_hidden, rows.n_features, biases)
     return rows.head(min(rows.n_rows, max(1000, math.ceil(wanted))))
 
 
-@dataclass(frozen=True)
-class Fit:
-    """A network of the wanted width with its mean square on the rows it was fitted to, and the losses on the way."""
-
-    iterate: Iterate
-    loss: float
-    trace: tuple[float, ...]
-
-
-def explore_from(
-    rows: ArraySource,
-    start: Iterate,
-    *,
-    biases: bool,
-    max_rounds: int = 400,
-    deadline: Deadline = never,
-) -> Fit:
-    """Explore from a given start on as many rows as its width can use."""
-    found = explore(
-        enough_rows(rows, start.n_hidden, biases),
-        start,
-        biases=biases,
-        max_rounds=max_rounds,
-        deadline=deadline,
-    )
-    return Fit(found.iterate, found.loss, found.trace)
-
-
 def reduce_to(
-    rows: ArraySource, wide: Fit, n_hidden: int, *, biases: bool, deadline: Deadline = never
-) -> Fit:
+    rows: ArraySource, wide: Polished, n_hidden: int, *, biases: bool, deadline: Deadline = never
+) -> Polished:
     """Bring a wide fit down to `n_hidden` units and polish it on enough rows.
 
     First all surplus at once, which is right whenever the wide fit was exact; if that does not come out as
@@ -87,21 +61,19 @@ def reduce_to(
     best = finish(
         some, drop_weakest(merged, n_hidden), biases=biases, least_gain=CANDIDATE_GAIN, deadline=deadline
     )
-    trace = wide.trace + best.trace
-    if best.loss > max(EXACT, wide.loss) and merged.n_hidden > n_hidden:
+    if best.loss > max(EXACT, wide.loss):
         current = merged
         while current.n_hidden > n_hidden and not deadline():
             surplus = (current.n_hidden - n_hidden) // 2
-            current = merge(current, _MERGE_ANGLE, at_least=n_hidden)
-            current = drop_weakest(current, n_hidden + min(surplus, current.n_hidden - n_hidden - 1))
-            rounds = 60 if current.n_hidden == n_hidden else 8
+            current = drop_weakest(merge(current, _MERGE_ANGLE, at_least=n_hidden), n_hidden + surplus)
+            rounds = 60 if current.n_hidden <= n_hidden else 8
             polished = finish(
                 some, current, biases=biases, max_rounds=rounds, least_gain=CANDIDATE_GAIN, deadline=deadline
             )
             current = polished.iterate
-        if polished.loss < best.loss:
-            best = polished
-    return Fit(best.iterate, best.loss, trace)
+            if current.n_hidden <= n_hidden and polished.loss < best.loss:
+                best = polished
+    return replace(best, trace=wide.trace + best.trace)
 
 
 def wide_fit(
@@ -113,7 +85,7 @@ def wide_fit(
     surplus: float = 1.25,
     known: Iterate | None = None,
     deadline: Deadline = never,
-) -> Fit:
+) -> Polished:
     """Fit a network of `n_hidden` units from one random start with a surplus of units.
 
     Parameters
@@ -135,5 +107,6 @@ def wide_fit(
     else:
         extra = max(width - known.n_hidden, 1)
         start = known.joined(Iterate.from_planes(spread_planes(extra, d, rng, biases=biases)))
-    wide = explore_from(rows, start, biases=biases, deadline=deadline)
+    some = enough_rows(rows, start.n_hidden, biases, _ENOUGH_TO_EXPLORE)
+    wide = explore(some, start, biases=biases, deadline=deadline)
     return reduce_to(rows, wide, n_hidden, biases=biases, deadline=deadline)

@@ -9,8 +9,10 @@ import numpy as np
 from netlearn.backend import real_array
 from netlearn.errors import InputError
 
-# The certificate and the judge take a twentieth of the rows each, within these bounds.
-_SHARE, _FEWEST, _MOST = 20, 20, 20_000
+# The judge takes a twentieth of the rows, which the last polish gets back; the certificate a fiftieth, for good:
+# with noisy labels each row withheld costs accuracy.
+_JUDGE_SHARE, _CERTIFICATE_SHARE = 20, 50
+_FEWEST, _MOST = 20, 20_000
 _SMALLEST_SAMPLE = 4
 
 
@@ -44,12 +46,12 @@ class Samples:
     def from_parts(cls, X, y, X_val, y_val, rng: np.random.Generator) -> Samples:
         """Shuffle the rows that learn and judge; the others stay as they are."""
         order = rng.permutation(len(y))
-        return cls(X[order], y[order], len(y) - _part(len(y)), X_val, y_val)
+        return cls(X[order], y[order], len(y) - _part(len(y), _JUDGE_SHARE), X_val, y_val)
 
 
-def _part(n: int) -> int:
-    """Return how many of `n` rows judge or certify: a twentieth, but at least 20 where that is below a fifth."""
-    return max(1, min(max(n // _SHARE, min(_FEWEST, n // 5)), _MOST))
+def _part(n: int, share: int) -> int:
+    """Return how many of `n` rows to set aside: one in `share`, but at least 20 where that is below a fifth."""
+    return max(1, min(max(n // share, min(_FEWEST, n // 5)), _MOST))
 
 
 def checked_rows(X, y) -> tuple[np.ndarray, np.ndarray]:
@@ -74,14 +76,14 @@ def checked_rows(X, y) -> tuple[np.ndarray, np.ndarray]:
 
 def split(X: np.ndarray, y: np.ndarray, rng: np.random.Generator) -> Samples:
     """Divide rows at random. The one copy that is made is the one every room works on."""
-    n_val = _part(len(y))
+    n_val = _part(len(y), _CERTIFICATE_SHARE)
     order = rng.permutation(len(y))
     val, rest = order[:n_val], order[n_val:]
     X_rest, y_rest = np.asarray(X[rest], dtype=float), np.asarray(y[rest], dtype=float)
     return Samples(
         X_rest,
         y_rest,
-        len(rest) - _part(len(y)),
+        len(rest) - _part(len(y), _JUDGE_SHARE),
         np.asarray(X[val], dtype=float),
         np.asarray(y[val], dtype=float),
     )

@@ -16,6 +16,7 @@ from netlearn.network import ShallowNetwork
 from netlearn.polish import finish
 from netlearn.polish.attempts import Candidate, Search
 from netlearn.polish.select import choose_biases, choose_width
+from netlearn.polish.smooth import smooth
 from netlearn.polish.wide import EXACT, n_unknowns, wide_fit
 from netlearn.result import Diagnostics, LearnResult, Probe, Status
 from netlearn.source import ArraySource, Oracle
@@ -204,7 +205,10 @@ def _on_everything(search: Search, found: Candidate, everything: ArraySource, cl
         )
         if again.loss < final.loss:
             final = finish(everything, again.iterate, biases=biases, deadline=clock.out_of_time)
-    return replace(found, iterate=final.iterate, loss=final.loss, trace=found.trace + final.trace)
+    trace = found.trace + final.trace
+    if final.loss > EXACT:
+        final = smooth(everything, final, search.rng, biases=biases, deadline=clock.out_of_time)
+    return replace(found, iterate=final.iterate, loss=final.loss, trace=trace)
 
 
 def _subspace(network: ShallowNetwork) -> np.ndarray:

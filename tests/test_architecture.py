@@ -16,7 +16,7 @@ MAY_IMPORT = {
     **{room: BELOW.union(ROOMS[:place]) for place, room in enumerate(ROOMS)},
     "teachers": {"network", "errors"},
     "result": {"certify", "network", "errors"},
-    "learn": {*BELOW, *ROOMS, "result"},
+    "corridor": {*BELOW, *ROOMS, "result"},
     "paper": {*BELOW, *ROOMS, "result"},
 }
 DOORS = {"__init__", "estimator", "cli", "report"}

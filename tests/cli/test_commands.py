@@ -2,12 +2,16 @@
 
 import json
 import sys
+from importlib import import_module
 
+import numpy as np
 import pytest
 
-from netlearn import __version__, cli, teachers
+from netlearn import ShallowNetwork, __version__, cli, teachers
 from netlearn.errors import MissingExtraError
 from netlearn.paper import Schedule
+
+cli_demo = import_module("netlearn.cli.demo")  # netlearn.cli.demo itself is the command
 
 
 @pytest.fixture
@@ -46,49 +50,127 @@ def test_demo_learns_and_shows_its_evidence(run):
         "M_2",
         "M_4, g_8",
         "noise",
-        "stand out",
+        "kept",
+        "rank of |label|",
         "sine",
         "error",
         "certificate",
         "CERTIFIED",
-        "10^160",
+        "RECOVERED",
+        "d^Omega(k)",
+        "10^3492.5",
+        "Side by side",
     ):
         assert words in out
 
 
-def test_demo_as_json_is_one_object_that_tells_the_same(run):
-    code, out, err = run("demo", "--seed", "1", "--json")
+@pytest.fixture(scope="module")
+def demonstration():
+    return cli_demo.answer(1)
+
+
+@pytest.fixture
+def demo(run, monkeypatch, demonstration):
+    """The JSON object of one demonstration, as it comes out of the command."""
+    monkeypatch.setattr(cli_demo, "answer", lambda seed, tell: demonstration)
+    code, out, err = run("demo", "--json")
     assert (code, err) == (0, "")
-    answer = json.loads(out)
-    learned = answer["paper"]
-    assert learned["exact_error"] <= learned["certificate"]["error_bound"] <= answer["epsilon"]
+    return json.loads(out)
+
+
+def test_demo_as_json_tells_of_algorithm_1(demo):
+    learned = demo["paper"]
+    assert learned["exact_error"] <= learned["certificate"]["error_bound"] <= learned["epsilon"]
     assert learned["success"]
     assert learned["subspace_dimension"] == 2
     assert learned["sine_to_planted"] < 0.1
-    assert learned["spectra"][0]["n_standing_out"] == 2
-    assert len(learned["network"]["units"]) == len(answer["target"]["units"]) == 2
+    assert learned["probes"][0]["n_kept"] == 2
+    assert len(learned["network"]["units"]) == len(learned["target"]["units"]) == 2
+    assert learned["theory_log10_rows"] == Schedule.from_theory(6, 2, 0.25, 2.0).log10_N
 
 
-def test_the_seed_decides(run):
-    def target(seed):
-        return json.loads(run("demo", "--seed", seed, "--json")[1])["target"]
+def test_demo_as_json_tells_of_the_practical_learner(demo):
+    learned = demo["learn"]
+    assert learned["status"] == "RECOVERED"
+    assert learned["subspace_dimension"] == 2
+    assert np.shape(learned["subspace"]) == (50, 2)
+    assert learned["sine_to_planted"] < 1e-10
+    assert learned["relative_error"] < 1e-10
+    assert len(learned["network"]["units"]) == len(learned["target"]["units"]) == 8
+    assert sum(learned["rows"].values()) == learned["n_rows"] == 20_000
+    assert learned["trace"][-1] < 1e-18 < learned["trace"][0]
+    assert learned["noise_level"] is learned["excess_error"] is None
+    assert learned["departure"] > 0
+    kept = {probe["name"]: probe["n_kept"] for probe in learned["probes"]}
+    assert kept["label"] == 0
+    assert kept["rank of |label|"] == 2
 
-    assert target("2") == target("2") != target("3")
+
+def test_demo_says_what_algorithm_1_would_need(demo):
+    needed = demo["learn"]["algorithm_1"]
+    schedule = Schedule.from_theory(50, 8, needed["epsilon"], 1.0)
+    assert needed["log10_rows"] == schedule.log10_N > 1000
+    assert needed["highest_degree"] == 2 * 8**2 + 2
+    norm = ShallowNetwork(**demo["learn"]["target"]).norm()
+    assert needed["epsilon"] == pytest.approx(needed["relative_error"] * norm)
 
 
-def test_what_was_not_certified_ends_with_code_three(run, monkeypatch):
-    # Six neurons in six directions are more than the two that the demonstration allows its learner.
-    monkeypatch.setattr(
-        teachers, "hard_plane", lambda k, d, rng, radius: teachers.orthonormal(d, d, rng, radius=radius)
-    )
+def test_the_moments_that_demo_calls_zero_are_zero():
+    target = teachers.hard_plane(8, 50, 0)
+    g = np.random.default_rng(0).standard_normal(50)
+    for ell in range(2, 9, 2):
+        weights = target.coefficients * (target.units @ g / np.linalg.norm(target.units @ g)) ** (ell - 2)
+        M_ell = np.einsum("i,ij,il->jl", weights, target.units, target.units)
+        assert (np.linalg.norm(M_ell) < 1e-12) == (ell < 8)
+
+
+def test_the_seed_decides(monkeypatch):
+    # Smaller than the demonstration, as only its use of the seed is at stake.
+    monkeypatch.setattr(cli_demo, "N_FEATURES", 5)
+    monkeypatch.setattr(cli_demo, "N_ROWS", 2_000)
+
+    def learned(seed):
+        found = cli_demo.answer(seed).data
+        return [found[key][of] for key in ("paper", "learn") for of in ("target", "network")]
+
+    assert learned(2) == learned(2)
+    assert all(one != other for one, other in zip(learned(2), learned(3), strict=True))
+
+
+@pytest.mark.parametrize("failing", ["paper", "learn"])
+def test_what_was_not_certified_ends_with_code_three(run, monkeypatch, failing):
+    planted = teachers.hard_plane
+
+    def plant(k, d, rng, radius=1.0):
+        if (k == 2) == (failing == "paper"):
+            # More neurons than the brute force allows, or than these few rows can show.
+            return teachers.orthonormal(d, d, rng, radius=radius)
+        return planted(k, d, rng, radius=radius)
+
+    monkeypatch.setattr(teachers, "hard_plane", plant)
+    monkeypatch.setattr(cli_demo, "N_FEATURES", 12)
+    monkeypatch.setattr(cli_demo, "N_ROWS", 80 if failing == "learn" else 4_000)
     code, out, _ = run("demo", "--json")
-    learned = json.loads(out)["paper"]
+    answer = json.loads(out)
     assert code == 3
-    assert learned["status"] == "FAILED"
-    assert learned["network"] is learned["certificate"] is learned["exact_error"] is None
+    assert {key: answer[key]["success"] for key in ("paper", "learn")} == {
+        key: key != failing for key in ("paper", "learn")
+    }
+    if failing == "paper":
+        learned = answer["paper"]
+        assert learned["status"] == "FAILED"
+        assert learned["network"] is learned["certificate"] is learned["exact_error"] is None
     code, out, _ = run("demo")
     assert code == 3
-    assert "FAILED" in out
+    assert answer[failing]["status"] in out
+
+
+def test_demo_tells_where_it_is():
+    heard = []
+    cli_demo.learn_in_practice(np.random.default_rng(0), heard.append)
+    rooms = [news.split(":")[0] for news in heard]
+    assert rooms[0] == "samples"
+    assert {"subspace", "search", "polish", "certify"} <= set(rooms)
 
 
 def test_plan_prints_theory_beside_practice(run):
@@ -166,7 +248,7 @@ def test_bad_input_gets_one_sentence_on_stderr(run, arguments, sentence):
     [FileNotFoundError(2, "No such file", "model"), MissingExtraError("pyarrow", "files", "Reading Parquet")],
 )
 def test_what_commands_refuse_is_said_without_a_traceback(run, monkeypatch, refusal):
-    def refuse(seed):
+    def refuse(seed, tell):
         raise refusal
 
     monkeypatch.setattr("netlearn.cli.demo.answer", refuse)

@@ -1,14 +1,29 @@
+import io
 import json
 import math
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 from netlearn.certify import certify
-from netlearn.cli.describe import certificate_data, network_data
+from netlearn.cli.describe import (
+    Comparison,
+    certificate_data,
+    certificate_sentence,
+    compare,
+    n_kept,
+    network_data,
+    probe_name,
+    progress_sentence,
+    result_card,
+    result_data,
+)
 from netlearn.cli.output import number
+from netlearn.corridor import Progress
 from netlearn.network import ShallowNetwork
+from netlearn.result import Diagnostics, LearnResult, Probe, Status
 
 
 @pytest.mark.parametrize(
@@ -46,4 +61,89 @@ def test_a_bound_that_is_infinite_is_null():
     certificate = certify(network, X, np.zeros(2), failure_prob=0.01, target_lipschitz=1.0)
     assert certificate.error_bound == math.inf
     assert certificate_data(certificate)["error_bound"] is None
+    assert "no bound" in certificate_sentence(certificate)
     assert certificate_data(replace(certificate, error_bound=0.5))["error_bound"] == 0.5
+
+
+@pytest.fixture
+def noisy():
+    """A result with every field of the practical learner filled."""
+    network = ShallowNetwork(np.zeros(3), np.array([1.0]), np.eye(3)[:1])
+    X = np.random.default_rng(0).standard_normal((500, 3))
+    seen = Diagnostics(
+        probes=(Probe(2, None, np.array([0.5, -0.25, 0.125]), 0.2, "rank of |label|", 1),),
+        rows={"train": 400, "judge": 80, "certify": 20},
+        seconds={"search": 0.5},
+        trace=(1.0, 0.25),
+        noise_level=0.5,
+        excess_error=0.0625,
+        departure=1.5,
+        notes=("[seen]",),
+    )
+    certificate = certify(network, X, network(X) + 0.5, failure_prob=0.01, method="bernstein")
+    return LearnResult(
+        network, certificate, Status.NOISE_LIMITED, subspace=np.eye(3)[:, :1], diagnostics=seen
+    )
+
+
+def test_a_result_is_whole_in_its_json(noisy):
+    data = json.loads(json.dumps(result_data(noisy), allow_nan=False))
+    for name in ("rows", "seconds", "noise_level", "excess_error", "departure"):
+        assert data[name] == getattr(noisy.diagnostics, name)
+    assert (data["trace"], data["notes"]) == ([1.0, 0.25], ["[seen]"])
+    assert data["subspace"] == [[1.0], [0.0], [0.0]]
+    assert data["probes"][0] == {
+        "name": "rank of |label|",
+        "order": 2,
+        "direction": None,
+        "eigenvalues": [0.5, -0.25, 0.125],
+        "noise_floor": 0.2,
+        "n_kept": 1,
+    }
+    empty = result_data(LearnResult(None, None, Status.FAILED))
+    assert empty["network"] is empty["certificate"] is empty["subspace"] is None
+
+
+def printed(view):
+    console = Console(width=100, file=io.StringIO())
+    console.print(view)
+    return console.file.getvalue()
+
+
+def test_a_result_is_told_in_words(noisy):
+    target = ShallowNetwork(np.zeros(3), np.array([2.0]), np.eye(3)[:1])
+    card = " ".join(printed(result_card(noisy, compare(noisy, target))).split())
+    for words in (
+        "dimension 1 of 3; sine of its angle to the planted one 0",
+        "network 1 neuron ",
+        "0.5 of the planted network's norm",
+        "(bernstein)",
+        "deviation 0.5; the network's own error about 0.062",
+        "NOISE_LIMITED",
+        "500 rows",
+        "[seen]",
+    ):
+        assert words in card
+    assert "planted" not in printed(result_card(noisy))
+
+
+def test_comparison_with_the_truth(noisy):
+    target = ShallowNetwork(np.zeros(3), np.array([1.0]), np.eye(3)[:1])
+    assert compare(noisy, target) == Comparison(0.0, 0.0, 0.0)
+    affine = ShallowNetwork(np.zeros(3), np.zeros(0), np.zeros((0, 3)))
+    beside = compare(noisy, affine)
+    assert (beside.sine, beside.relative_error) == (None, None)
+    assert beside.error == pytest.approx(1.0)
+    assert compare(LearnResult(None, None, Status.FAILED), target) == Comparison(None, None, None)
+
+
+def test_what_is_kept_is_what_the_learner_kept_or_what_reaches_the_cut():
+    probe = Probe(4, 0, np.array([-3.0, 2.0, 1.0]), 0.5)
+    assert (n_kept(probe, cut=4.0), n_kept(probe, cut=6.0), n_kept(probe)) == (2, 1, 0)
+    assert n_kept(replace(probe, n_kept=3), cut=6.0) == 3
+    assert probe_name(probe) == "M_4, g_1"
+    assert probe_name(replace(probe, order=2)) == "M_2"
+
+
+def test_progress_is_one_line():
+    assert progress_sentence(Progress("search", "8 units", 3.2)) == "search: 8 units (3 s)"

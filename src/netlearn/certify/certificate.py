@@ -39,8 +39,7 @@ def _bound_bernstein(
     bound = bernstein_bound((errors / scale) ** 2, failure_prob)
     assumptions = (
         "the rows are independent draws from the inputs' distribution and took no part in learning",
-        f"no error |y - f_hat(x)| exceeds {HEADROOM * scale:.3g}, twice the largest one seen",
-        "with noisy labels this bounds the prediction error, noise included",
+        f"no error |y - f_hat(x)|, label noise included, exceeds {HEADROOM * scale:.3g}, twice the largest seen",
     )
     return scale * math.sqrt(bound), assumptions
 

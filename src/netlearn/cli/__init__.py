@@ -44,15 +44,15 @@ def root(
 
 @app.command(epilog="Example: netlearn demo --seed 7")
 def demo(
-    seed: Annotated[int, typer.Option(min=0, help="Draws the planted network and all rows.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Draws the planted networks and all rows.")] = 0,
     json: Json = False,
 ) -> None:
-    """Learn a planted network with the paper's algorithm, and compare with the truth. Takes seconds."""
+    """Learn two planted networks, with the paper's algorithm and in practice. Takes seconds."""
     from netlearn.cli.demo import answer
     from netlearn.cli.output import deliver, working
 
-    with working("Learning a planted network with Algorithm 1 ..."):
-        found = answer(seed)
+    with working("Planting networks") as tell:
+        found = answer(seed, tell)
     deliver(found, as_json=json)
 
 

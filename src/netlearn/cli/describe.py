@@ -1,20 +1,59 @@
 """Results in words, tables and JSON; shared by every command that learns."""
 
 import math
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from rich.table import Table
 from rich.text import Text
 
 from netlearn.certify import Certificate
-from netlearn.cli.output import table
+from netlearn.cli.output import card, table
 from netlearn.network import ShallowNetwork
 from netlearn.result import LearnResult, Probe
+from netlearn.subspace import sine
+
+if TYPE_CHECKING:
+    from netlearn.corridor import Progress
 
 _SHOWN_EIGENVALUES = 6
 """As many as an 80-column terminal holds."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A result beside the truth, where that is known.
+
+    Attributes
+    ----------
+    sine : float or None
+        Of the largest angle between V and the span of the true units; None if either is empty.
+    error : float or None
+        Exact distance in L2(gamma); None if there is no network.
+    relative_error : float or None
+        The same in units of the truth's norm.
+    """
+
+    sine: float | None
+    error: float | None
+    relative_error: float | None
+
+
+def compare(result: LearnResult, target: ShallowNetwork) -> Comparison:
+    """Compare a result with the network its labels came from."""
+    angle = error = None
+    if result.subspace is not None and result.subspace.shape[1] and target.n_hidden:
+        basis, strengths, _ = np.linalg.svd(target.units.T, full_matrices=False)
+        angle = sine(basis[:, strengths > 1e-9 * strengths[0]], result.subspace)
+    if result.network is not None:
+        error = target.distance(result.network)
+    norm = target.norm()
+    return Comparison(angle, error, None if error is None or norm == 0.0 else error / norm)
+
+
+# JSON
 
 
 def network_data(network: ShallowNetwork) -> dict[str, Any]:
@@ -42,8 +81,8 @@ def certificate_data(certificate: Certificate) -> dict[str, Any]:
     }
 
 
-def result_data(result: LearnResult) -> dict[str, Any]:
-    """Give everything in a result but the spectra."""
+def result_data(result: LearnResult, *, cut: float | None = None) -> dict[str, Any]:
+    """Give everything in a result; `cut` as in `n_kept`."""
     seen = result.diagnostics
     return {
         "status": result.status.name,
@@ -51,57 +90,123 @@ def result_data(result: LearnResult) -> dict[str, Any]:
         "success": result.success,
         "network": None if result.network is None else network_data(result.network),
         "certificate": None if result.certificate is None else certificate_data(result.certificate),
+        "subspace": None if result.subspace is None else result.subspace.tolist(),
         "subspace_dimension": None if result.subspace is None else result.subspace.shape[1],
+        "probes": [probe_data(probe, cut=cut) for probe in seen.probes],
         "n_candidates": seen.n_candidates,
         "n_tried": seen.n_tried,
+        "trace": list(seen.trace),
+        "noise_level": seen.noise_level,
+        "excess_error": seen.excess_error,
+        "departure": seen.departure,
         "rows": seen.rows,
         "seconds": seen.seconds,
+        "notes": list(seen.notes),
     }
 
 
+def probe_data(probe: Probe, *, cut: float | None = None) -> dict[str, Any]:
+    """Give a probe's eigenvalues, noise floor and how many were kept."""
+    return {
+        "name": probe_name(probe),
+        "order": probe.order,
+        "direction": probe.direction,
+        "eigenvalues": probe.eigenvalues.tolist(),
+        "noise_floor": probe.noise_floor,
+        "n_kept": n_kept(probe, cut=cut),
+    }
+
+
+def comparison_data(comparison: Comparison) -> dict[str, Any]:
+    """Give the angle and the errors against the truth."""
+    return {
+        "sine_to_planted": comparison.sine,
+        "exact_error": comparison.error,
+        "relative_error": comparison.relative_error,
+    }
+
+
+# Words
+
+
+def progress_sentence(progress: "Progress") -> str:
+    """Say in one line where a run is."""
+    return f"{progress.room}: {progress.message} ({progress.seconds:.0f} s)"
+
+
 def certificate_sentence(certificate: Certificate) -> str:
-    """Say what is certified, from what, and under which assumptions."""
+    """Say what is certified, from what, by which inequality and under which assumptions."""
+    bound = f"error at most {certificate.error_bound:.2g}"
+    if not math.isfinite(certificate.error_bound):
+        bound = "no bound, the rows are too few"
     return (
-        f"error at most {certificate.error_bound:.4g} with confidence {certificate.confidence:g}, from "
-        f"{certificate.n_val:,} fresh rows; it assumes that {'; '.join(certificate.assumptions)}"
+        f"{bound}, with confidence {certificate.confidence:g}, from {certificate.n_val:,} fresh rows "
+        f"({certificate.method}). Assumed: {'; '.join(certificate.assumptions)}"
     )
 
 
-def n_standing_out(probe: Probe, cut: float) -> int:
-    """Count the eigenvalues that reach `cut` times the noise floor."""
+def probe_name(probe: Probe) -> str:
+    """Name the matrix: by what was done to the labels, or by the paper's symbol."""
+    if probe.name:
+        return probe.name
+    # M_2 is the one matrix that does not depend on g.
+    return f"M_{probe.order}" if probe.order == 2 else f"M_{probe.order}, g_{probe.direction + 1}"
+
+
+def n_kept(probe: Probe, *, cut: float | None = None) -> int:
+    """Count the eigenvectors that joined V.
+
+    Where the learner did not decide matrix by matrix, those whose eigenvalue reaches `cut` times the noise
+    floor.
+    """
+    if probe.n_kept is not None or cut is None:
+        return probe.n_kept or 0
     return int((abs(probe.eigenvalues) >= cut * probe.noise_floor).sum())
 
 
-def spectra_data(probes: Sequence[Probe], cut: float) -> list[dict[str, Any]]:
-    """Give each moment matrix's eigenvalues, noise floor and how many stand out."""
-    return [
-        {
-            "order": probe.order,
-            "direction": probe.direction,
-            "eigenvalues": probe.eigenvalues.tolist(),
-            "noise_floor": probe.noise_floor,
-            "n_standing_out": n_standing_out(probe, cut),
-        }
-        for probe in probes
-    ]
+def result_card(result: LearnResult, comparison: Comparison | None = None) -> Table:
+    """Tell a result as labelled sentences: V, network, search, errors, certificate, status, cost, notes."""
+    lines = card()
+    for label, sentence in _sentences(result, comparison):
+        lines.add_row(label, Text(sentence))
+    return lines
 
 
-def spectra_table(probes: Sequence[Probe], cut: float) -> Table:
-    """Show the leading eigenvalues of each moment matrix; those that stand out of the noise are bold."""
-    rows = table(
-        f"Moment matrices: an eigenvalue stands out at {cut:g} times the noise floor",
-        "",
-        "eigenvalues, largest first",
-        "noise",
-        "stand out",
-        text_columns=2,
-    )
+def _sentences(result: LearnResult, comparison: Comparison | None) -> Iterator[tuple[str, str]]:
+    seen = result.diagnostics
+    if result.subspace is not None:
+        d, r = result.subspace.shape
+        beside = ""
+        if comparison is not None and comparison.sine is not None:
+            beside = f"; sine of its angle to the planted one {comparison.sine:.2g}"
+        yield "subspace V", f"dimension {r} of {d}{beside}"
+    if result.network is not None:
+        k = result.network.n_hidden
+        yield "network", f"{k} neuron{'' if k == 1 else 's'}"
+    if seen.n_candidates:
+        yield "search", f"ended at candidate {seen.n_tried:,} of {seen.n_candidates:,}"
+    if comparison is not None and comparison.error is not None:
+        share = comparison.relative_error
+        relative = "" if share is None else f", {share:.2g} of the planted network's norm"
+        yield "error", f"{comparison.error:.2g}{relative}; exact, not sampled"
+    if result.certificate is not None:
+        yield "certificate", certificate_sentence(result.certificate)
+    if seen.noise_level is not None:
+        own = "" if seen.excess_error is None else f"; the network's own error about {seen.excess_error:.2g}"
+        yield "noise", f"standard deviation {seen.noise_level:.3g}{own}"
+    yield "status", f"{result.status.name}: {result.status.value}"
+    yield "cost", f"{sum(seen.rows.values()):,} rows, {sum(seen.seconds.values()):.1f} seconds"
+    for note in seen.notes:
+        yield "note", note
+
+
+def probes_table(title: str, probes: Sequence[Probe], *, cut: float | None = None) -> Table:
+    """Show the leading eigenvalues of each probe against its noise floor; those that were kept are bold."""
+    rows = table(title, "", "eigenvalues, largest first", "noise", "kept", text_columns=2)
     for probe in probes:
-        kept = n_standing_out(probe, cut)
+        kept = n_kept(probe, cut=cut)
         eigenvalues = Text()
         for index, rho in enumerate(probe.eigenvalues[:_SHOWN_EIGENVALUES]):
             eigenvalues.append(f"{rho:7.3f}", style="bold green" if index < kept else "dim")
-        # M_2 is the one matrix that does not depend on g.
-        name = f"M_{probe.order}" if probe.order == 2 else f"M_{probe.order}, g_{probe.direction + 1}"
-        rows.add_row(name, eigenvalues, f"{probe.noise_floor:.3f}", str(kept))
+        rows.add_row(probe_name(probe), eigenvalues, f"{probe.noise_floor:.3f}", str(kept))
     return rows

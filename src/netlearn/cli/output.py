@@ -1,7 +1,8 @@
 """How answers leave the command line: tables for people, one JSON object for programs, progress on stderr."""
 
 import json
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +10,7 @@ import typer
 from rich import box
 from rich.console import Console, RenderableType
 from rich.table import Table
+from rich.text import Text
 
 NOT_CERTIFIED = 3
 
@@ -41,9 +43,11 @@ def deliver(answer: Answer, *, as_json: bool) -> None:
     raise typer.Exit(answer.exit_code)
 
 
-def working(message: str) -> AbstractContextManager:
-    """Show that something runs, on stderr and only at a terminal."""
-    return Console(stderr=True).status(message)
+@contextmanager
+def working(message: str) -> Iterator[Callable[[str], None]]:
+    """Show what runs, on stderr and only at a terminal; what is yielded replaces the message."""
+    with Console(stderr=True).status(Text(message)) as status:
+        yield lambda news: status.update(Text(news))
 
 
 def table(title: str, *headings: str, text_columns: int = 1) -> Table:

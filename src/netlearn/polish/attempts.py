@@ -93,10 +93,10 @@ class Search:
     def in_subspace(self, n_hidden: int) -> Candidate | None:
         """Attempt through V: wide fits and tilts inside it, then the polish in full dimension."""
         r = self.V.shape[1]
-        if not 0 < r <= 0.6 * self.train.n_features:
-            return None
+        if not 0 < r <= self.train.n_features / 3:
+            return None  # nothing seen, or so much that the full space is hardly larger
         self.tell(f"{n_hidden} units inside the {r}-dimensional subspace")
-        width = 2 * n_hidden + 2 if r <= 2 else 3 * n_hidden
+        width = 2 * n_hidden + 2 if r <= 2 else max(min(3 * n_hidden, 64), math.ceil(1.25 * n_hidden))
         fit, V = fit_in_subspace(
             self.train, self.V, width, self.rng, biases=self.biases, deadline=self.deadline
         )
@@ -136,15 +136,16 @@ class Search:
         if through_V is not None:
             found.append(through_V)
         n, d = self.train.n_rows, self.train.n_features
-        for attempt in range(attempts):
+        attempt = 0
+        while attempt < attempts:
             best = min(found, key=lambda candidate: candidate.score)
             too_few = n < 1.05 * n_unknowns(n_hidden, d, self.biases)
             if best.exact or too_few or _agree(found) or self.deadline():
                 break
             if attempt == 1 and through_V is not None:
                 again = self.with_residual_moments(best, n_hidden)
-                if again is None and best is through_V:
-                    break  # nothing left in the residual that moments can see: it is noise
+                # Nothing left in the residual that moments can see: most likely noise, so two more tries will do.
+                attempts = min(attempts, 3) if again is None else attempts
                 if again is not None:
                     found.append(again)
                     best = min(found, key=lambda candidate: candidate.score)
@@ -163,6 +164,7 @@ class Search:
                 deadline=self.deadline,
             )
             found.append(self.judged(fit.iterate, fit.loss, fit.trace, "regrown" if useful else "wide"))
+            attempt += 1
         return min(found, key=lambda candidate: candidate.score)
 
     def without_worse(self, smaller: Candidate, larger: Candidate) -> bool:

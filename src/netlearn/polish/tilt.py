@@ -8,8 +8,6 @@ subspace fall quadratically.
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from netlearn.polish.gauss_newton import Deadline, Polished, explore, never
@@ -20,8 +18,9 @@ from netlearn.polish.wide import n_unknowns
 from netlearn.search.starts import spread_planes
 from netlearn.source import ArraySource
 
-# The fit inside V is in few dimensions: rows for it are plenty, and these many per unknown are enough.
-_ROWS_PER_UNKNOWN = 100
+# The fit inside V is in few dimensions, so rows for it are plenty. While V is off, most of the label is noise to
+# it: a hundred rows per unknown, up to a number beyond which ten more for each do.
+_ROWS_PER_UNKNOWN, _MANY_ROWS, _MORE_PER_UNKNOWN = 100, 20_000, 10
 # In units of the label variance: when the fit inside V is this good, the polish in full dimension takes over.
 _GOOD = 1e-6
 
@@ -75,7 +74,8 @@ def fit_in_subspace(
     V : array of shape (d, r)
     """
     r = V.shape[1]
-    n_rows = math.ceil(max(4000, _ROWS_PER_UNKNOWN * n_unknowns(width, r, biases)))
+    P = n_unknowns(width, r, biases)
+    n_rows = max(4000, min(_ROWS_PER_UNKNOWN * P, _MANY_ROWS + _MORE_PER_UNKNOWN * P))
     best: tuple[Polished, np.ndarray] | None = None
     for _ in range(max_tilts):
         start = Iterate.from_planes(spread_planes(width, r, rng, biases=biases))

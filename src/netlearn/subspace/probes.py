@@ -114,6 +114,8 @@ class Spectrum:
     ----------
     name : str
         Of the probe.
+    order : int
+        Hermite degree of its matrix.
     eigenvalues : array of shape (d,)
         By decreasing magnitude.
     noise_floor : float
@@ -124,6 +126,7 @@ class Spectrum:
     """
 
     name: str
+    order: int
     eigenvalues: np.ndarray
     noise_floor: float
     basis: np.ndarray
@@ -156,12 +159,13 @@ def _read(probe: Probe, total: MomentSum) -> Spectrum:
     moments = total.finalize()
     M = np.asarray(moments.matrices[0, 0])
     floor = float(noise_floor(*(half[0, 0] for half in moments.halves)))
+    degree = 2
     if isinstance(probe, QuarticProbe):
-        M = M + probe.correction()
+        M, degree = M + probe.correction(), 4
     rho, vectors = np.linalg.eigh(M)
     order = np.argsort(-np.abs(rho), kind="stable")
     n_kept = int(np.sum(np.abs(rho) > _CUT * floor))
-    return Spectrum(probe.name, rho[order], floor, vectors[:, order[:n_kept]], M)
+    return Spectrum(probe.name, degree, rho[order], floor, vectors[:, order[:n_kept]], M)
 
 
 def span(spectra: list[Spectrum]) -> np.ndarray:

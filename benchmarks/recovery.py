@@ -172,13 +172,14 @@ def judged(case: Case, runs: list[dict]) -> bool:
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", default="", help="run the cases whose name contains this")
+    parser.add_argument("--without", default=None, help="leave out the cases whose name contains this")
     parser.add_argument("--seeds", type=int, default=None, help="seeds per case (default: the case's own)")
     parser.add_argument("--out", type=Path, default=None, help="CSV to write")
     options = parser.parse_args()
     records, verdicts = [], []
     print(f"{'case':28} {'passed':>7} {'median':>9} {'worst':>9} {'seconds':>8}")
     for case in table():
-        if options.only not in case.name:
+        if options.only not in case.name or (options.without and options.without in case.name):
             continue
         runs = [run(case, seed) for seed in range(options.seeds or case.seeds)]
         records += runs

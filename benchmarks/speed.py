@@ -1,0 +1,102 @@
+"""How long `learn` takes, as ratios within one run.
+
+python benchmarks/speed.py large      # k=10, d=1000, N=100,000 against one X.T @ X, with peak memory
+python benchmarks/speed.py adam       # k=5, d=50, N=20,000 against a tuned PyTorch Adam reaching 1e-3
+python benchmarks/speed.py growth     # seconds against N and d, with the fitted exponents
+"""
+
+import argparse
+import resource
+import time
+
+import numpy as np
+
+from netlearn import learn, teachers
+
+
+def seconds(call, repeats=1):
+    best = np.inf
+    for _ in range(repeats):
+        start = time.perf_counter()
+        result = call()
+        best = min(best, time.perf_counter() - start)
+    return best, result
+
+
+def planted(k, d, n, seed=0):
+    rng = np.random.default_rng(seed)
+    target = teachers.random(k, d, rng)
+    X = rng.standard_normal((n, d))
+    return target, X, target(X)
+
+
+def large():
+    target, X, y = planted(10, 1000, 100_000)
+    gram, _ = seconds(lambda: X.T @ X, 3)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    fit, result = seconds(lambda: learn(X, y, n_hidden=10, rng=0))
+    after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(f"one X.T @ X {gram:.2f} s, whole fit {fit:.2f} s, ratio {fit / gram:.1f}")
+    print(f"error {result.network.distance(target) / target.norm():.1e}, {result.status.name}")
+    print({room: round(s, 2) for room, s in result.diagnostics.seconds.items()})
+    print(f"input {X.nbytes / 2**20:.0f} MiB, peak before the fit {before:.0f} MiB, after {after:.0f} MiB")
+
+
+def adam_to(error, X, y, X_test, y_test, k, restarts=5, max_epochs=400):
+    """Return the seconds the best of `restarts` Adam runs (width 4k, cosine schedule) needs to reach `error`."""
+    import torch
+
+    tensors = [torch.tensor(a, dtype=torch.float32) for a in (X, y, X_test, y_test)]
+    X, y, X_test, y_test = tensors
+    times = []
+    for seed in range(restarts):
+        torch.manual_seed(seed)
+        model = torch.nn.Sequential(
+            torch.nn.Linear(X.shape[1], 4 * k), torch.nn.ReLU(), torch.nn.Linear(4 * k, 1)
+        )
+        optimiser = torch.optim.Adam(model.parameters(), lr=1e-2)
+        schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, max_epochs)
+        start = time.perf_counter()
+        for _ in range(max_epochs):
+            order = torch.randperm(len(X))
+            for i in range(0, len(X), 500):
+                rows = order[i : i + 500]
+                optimiser.zero_grad()
+                torch.mean((model(X[rows])[:, 0] - y[rows]) ** 2).backward()
+                optimiser.step()
+            schedule.step()
+            with torch.no_grad():
+                reached = torch.sqrt(torch.mean((model(X_test)[:, 0] - y_test) ** 2) / torch.mean(y_test**2))
+            if reached < error:
+                times.append(time.perf_counter() - start)
+                break
+    return min(times, default=np.inf)
+
+
+def adam():
+    target, X, y = planted(5, 50, 20_000)
+    X_test = np.random.default_rng(1).standard_normal((5000, 50))
+    fit, result = seconds(lambda: learn(X, y, n_hidden=5, rng=0), 3)
+    rival = adam_to(1e-3, X, y, X_test, target(X_test), 5)
+    print(f"learn {fit:.2f} s to {result.network.distance(target) / target.norm():.1e}")
+    print(f"Adam, its fastest restart of 5, {rival:.1f} s to 1e-3, ratio {fit / rival:.3f}")
+
+
+def growth():
+    for name, sizes in (
+        ("N", [(50, n) for n in (20_000, 40_000, 80_000, 160_000)]),
+        ("d", [(d, 40_000) for d in (50, 100, 200, 400)]),
+    ):
+        times = []
+        for d, n in sizes:
+            _, X, y = planted(5, d, n)
+            times.append(seconds(lambda X=X, y=y: learn(X, y, n_hidden=5, rng=0))[0])
+            print(f"d {d:4} N {n:7} {times[-1]:6.2f} s", flush=True)
+        variable = [n for _, n in sizes] if name == "N" else [d for d, _ in sizes]
+        print(f"time grows like {name}^{np.polyfit(np.log(variable), np.log(times), 1)[0]:.2f}")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("what", choices=["large", "adam", "growth"])
+    {"large": large, "adam": adam, "growth": growth}[parser.parse_args().what]()

@@ -115,7 +115,12 @@ def learn(
     LearnResult
     """
     options = _checked_options(n_hidden, biases, epsilon, failure_prob, time_limit)
-    rng = np.random.default_rng(rng)
+    try:
+        rng = np.random.default_rng(rng)
+    except (TypeError, ValueError):
+        raise InputError(
+            f'"rng" of learn must be None, a non-negative integer or a Generator, got {rng!r}.'
+        ) from None
     clock = _Clock(time_limit, progress)
     clock.enter("samples", "reading and checking rows")
     if isinstance(X, Oracle):
@@ -147,7 +152,7 @@ def _learn_from_samples(samples: Samples, options: _Options, rng, clock: _Clock)
     )
     affine = search.affine()
     spectra = []
-    if affine.exact or options.n_hidden == 0:
+    if affine.exact or options.n_hidden == 0 or inputs.constant:
         found = affine
     else:
         clock.enter("subspace", "probing for the units' span")
@@ -261,7 +266,7 @@ class _Verdict:
 
     @property
     def exact(self) -> bool:
-        return self.certificate.empirical_error**2 < EXACT * self.inputs.scale**2
+        return self.certificate.empirical_error / self.inputs.scale < math.sqrt(EXACT)
 
     def _unknowns(self) -> int:
         return n_unknowns(self.found.iterate.n_hidden, self.search.train.n_features, self.search.biases)
@@ -285,7 +290,10 @@ class _Verdict:
         needed = 1.05 * self._least_unknowns()
         if self.search.train.n_rows < needed:
             return Status.TOO_FEW_ROWS
-        if self._more_units_help():
+        more_help = self._more_units_help()
+        if more_help is None:
+            return Status.TOO_FEW_ROWS
+        if more_help:
             return Status.NOT_A_SMALL_NETWORK
         if self.options.epsilon is not None and self.certificate.error_bound <= self.options.epsilon:
             return Status.CERTIFIED
@@ -295,11 +303,14 @@ class _Verdict:
         k = 1 if self.options.n_hidden == "auto" else self.options.n_hidden
         return n_unknowns(k, self.search.train.n_features, self.search.biases)
 
-    def _more_units_help(self) -> bool:
-        """Whether a network of twice the width does better on the judging rows, beyond doubt."""
-        wider = 2 * self.found.iterate.n_hidden + 4
-        if n_unknowns(wider, self.search.train.n_features, True) > self.search.train.n_rows / 1.5:
+    def _more_units_help(self) -> bool | None:
+        """Whether a wider network does better on the judging rows, beyond doubt; None if the rows cannot tell."""
+        k, d = self.found.iterate.n_hidden, self.search.train.n_features
+        if self.inputs.constant:
             return False
+        wider = min(2 * k + 4, int(self.search.train.n_rows / 1.5 / (d + 1)) - 1)
+        if wider <= k:
+            return None
         # The judging rows have been polished on by now, so it is the network before that which is compared.
         self.clock.tell("asking whether more units would help")
         larger = self.search.of_width(wider, attempts=1)
@@ -314,7 +325,9 @@ class _Verdict:
                 "kurtosis: the fit and its held-out error stand, moments and L2(gamma) statements do not"
             )
         if self.search.train.n_rows < 1.05 * self._least_unknowns():
-            notes.append(f"{math.ceil(1.5 * self._least_unknowns()):,} rows would do for this many units")
+            # Rows for judge and certificate come on top: a tenth, and at least 20 each.
+            rows = math.ceil(1.5 * self._least_unknowns() / 0.9) + 40
+            notes.append(f"{rows:,} rows would do for this many units")
         return tuple(notes)
 
 
@@ -339,7 +352,7 @@ def _learn_from_oracle(oracle: Oracle, options: _Options, rng, clock: _Clock) ->
         samples = Samples.from_parts(X, y, X_val, y_val, rng_learn)
         samples.notes.append(f"{oracle.n_queries:,} points asked of the oracle")
         result = _learn_from_samples(samples, options, rng_learn, clock)
-        enough = result.success or oracle.left < 2 or clock.out_of_time()
+        enough = result.success or oracle.left < len(y) // 10 + 8 or clock.out_of_time()
         if enough or (oracle.budget is None and wanted > 100_000):
             return result
         clock.enter("samples")

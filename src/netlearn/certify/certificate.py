@@ -13,7 +13,10 @@ from netlearn.network import ShallowNetwork
 
 def lipschitz_constant(network: ShallowNetwork) -> float:
     """Return |w| + sum_i |lambda_i|, a Lipschitz constant of the network because its units have norm one."""
-    return float(np.linalg.norm(network.linear) + np.abs(network.coefficients).sum())
+    largest = float(np.max(np.abs(network.linear))) or 1.0  # squares of huge labels' slopes would overflow
+    return largest * float(np.linalg.norm(network.linear / largest)) + float(
+        np.abs(network.coefficients).sum()
+    )
 
 
 def _bound_lipschitz(

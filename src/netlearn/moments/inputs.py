@@ -39,6 +39,11 @@ class Standardiser:
     scale: float
     departure: float
 
+    @property
+    def constant(self) -> bool:
+        """Whether the rows do not vary at all, so that no unit can be seen."""
+        return self.W is not None and not np.any(self.W)
+
     def rows(self, X: np.ndarray) -> np.ndarray:
         """Return the rows in whitened coordinates; the same array where there is nothing to do."""
         return X if self.W is None else (X - self.mean) @ self.W
@@ -96,7 +101,7 @@ def _whitening(Sigma: np.ndarray) -> np.ndarray:
     column = np.sqrt(np.maximum(np.diag(Sigma), 0.0))
     alive = column > 0
     if not alive.any():
-        return np.zeros((len(Sigma), 0))
+        return np.zeros((len(Sigma), 1))  # one coordinate that is always 0: a network needs at least one
     unit = np.where(alive, column, 1.0)
     values, vectors = np.linalg.eigh(Sigma / np.outer(unit, unit))
     kept = values > _NULL_SHARE * values[-1]
@@ -105,7 +110,7 @@ def _whitening(Sigma: np.ndarray) -> np.ndarray:
 
 def _departure(Z: np.ndarray, rng: np.random.Generator) -> float:
     n, r = Z.shape
-    if r == 0 or n < 20:
+    if n < 20 or not np.any(Z):
         return 0.0
     directions = rng.standard_normal((r, _N_PROJECTIONS))
     # Columns themselves too: a discrete or bounded input hides in random mixtures.

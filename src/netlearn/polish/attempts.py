@@ -93,8 +93,8 @@ class Search:
     def in_subspace(self, n_hidden: int) -> Candidate | None:
         """Attempt through V: wide fits and tilts inside it, then the polish in full dimension."""
         r = self.V.shape[1]
-        if not 0 < r <= self.train.n_features / 3:
-            return None  # nothing seen, or so much that the full space is hardly larger
+        if not 0 < r <= self.train.n_features / 3 or 4 * n_hidden > self.train.n_rows:
+            return None  # nothing seen, or so much that the full space is hardly larger, or hardly any rows
         self.tell(f"{n_hidden} units inside the {r}-dimensional subspace")
         width = 2 * n_hidden + 2 if r <= 2 else max(min(3 * n_hidden, 64), math.ceil(1.25 * n_hidden))
         fit, V = fit_in_subspace(
@@ -167,15 +167,23 @@ class Search:
             attempt += 1
         return min(found, key=lambda candidate: candidate.score)
 
-    def without_worse(self, smaller: Candidate, larger: Candidate) -> bool:
-        """Whether held-out rows see no loss in the smaller network, by a paired test.
+    def without_worse(self, smaller: Candidate, larger: Candidate, n_fewer: int) -> bool:
+        """Whether the smaller network, with `n_fewer` unknowns less, loses nothing that rows can show.
 
-        At 4 standard errors, because the larger one was chosen for its held-out error among several.
+        Held-out rows decide by a paired test, at 4 standard errors because the larger network was chosen for its
+        held-out error among several. Where they are few they see little, so the rows that learned must agree:
+        by Schwarz's criterion, N log(loss / loss) <= n_fewer log N.
         """
         if larger.exact:
             return smaller.exact
         difference = self.squares(smaller.iterate) - self.squares(larger.iterate)
-        return bool(np.mean(difference) <= 4.0 * np.std(difference) / math.sqrt(len(difference)))
+        if np.mean(difference) > 4.0 * np.std(difference) / math.sqrt(len(difference)):
+            return False
+        n = self.train.n_rows
+        losses = [
+            np.mean(candidate.residual(self.train.X, self.train.y) ** 2) for candidate in (smaller, larger)
+        ]
+        return bool(n * np.log(losses[0] / losses[1]) <= n_fewer * math.log(n))
 
 
 def _agree(found: list[Candidate]) -> bool:

@@ -43,10 +43,14 @@ def shrink(search: Search, largest: Candidate) -> Candidate:
     Each time the weakest unit is dropped, or the closest pair merged where that comes out better.
     """
     best = largest
+    unit = n_unknowns(1, search.train.n_features, search.biases) - n_unknowns(
+        0, search.train.n_features, search.biases
+    )
     while best.iterate.n_hidden > 0 and not search.deadline():
         trials = [_refit(search, start) for start in _one_fewer(best.iterate)]
         smaller = min(trials, key=lambda candidate: candidate.score)
-        if not search.without_worse(smaller, largest):
+        n_fewer = (largest.iterate.n_hidden - smaller.iterate.n_hidden) * unit
+        if not search.without_worse(smaller, largest, n_fewer):
             break
         best = smaller
     return best
@@ -86,4 +90,4 @@ def choose_biases(search: Search, found: Candidate) -> Candidate:
     a[1:, -1] = 0.0
     fit = finish(search.train, Iterate(a, start.sigma), biases=False, max_rounds=25, deadline=search.deadline)
     homogeneous = search.judged(fit.iterate, fit.loss, found.trace + fit.trace, found.route)
-    return homogeneous if search.without_worse(homogeneous, found) else found
+    return homogeneous if search.without_worse(homogeneous, found, start.n_hidden) else found

@@ -8,6 +8,9 @@ import numpy as np
 
 from netlearn.errors import InputError
 
+# With fewer points there is nothing to learn, judge and certify with.
+_SMALLEST_BUDGET = 8
+
 
 class OracleError(RuntimeError):
     """The oracle failed and went on failing; what was bought before stays in `Oracle.bought`."""
@@ -22,7 +25,7 @@ class Oracle:
         Takes X of shape (n, n_features), returns n numbers.
     n_features : int
     budget : int, optional
-        Largest number of points it may ever be asked for.
+        Largest number of answers to take from it; repeated calls after a failure are not counted.
     batch : int
         Points asked for in one call.
     retries : int
@@ -77,6 +80,8 @@ class Oracle:
                 f"{len(X):,} points were asked for, but the oracle's budget leaves {self.left:,.0f}: "
                 "raise budget, or ask for less."
             )
+        if len(X) == 0:
+            return np.zeros(0)
         return np.concatenate([self._answer(X[i : i + self.batch]) for i in range(0, len(X), self.batch)])
 
     def _answer(self, X: np.ndarray) -> np.ndarray:

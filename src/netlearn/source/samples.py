@@ -59,7 +59,10 @@ def checked_rows(X, y) -> tuple[np.ndarray, np.ndarray]:
     if y is None:
         raise InputError('"y" of learn must be given with an array X: one label per row.')
     X = np.asarray(real_array("X", X, ndim=2))
-    y = np.asarray(y)
+    try:
+        y = np.asarray(y)
+    except ValueError:
+        raise InputError('"y" of learn must be an array of numbers; got a ragged sequence.') from None
     if y.ndim == 2 and y.shape[1] == 1:
         y = y[:, 0]
     y = np.asarray(real_array("y", y, ndim=1))

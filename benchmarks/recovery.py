@@ -3,8 +3,9 @@
     python benchmarks/recovery.py                 # the whole table, a CSV into benchmarks/results/
     python benchmarks/recovery.py --only hard_plane --seeds 3
 
-The error is the exact L2(gamma) distance to the planted network over its norm; with other inputs than N(0, I)
-both networks are compared in whitened coordinates, where the inputs are N(0, I).
+Biases are N(0, 0.5^2): with wider ones some units bend on fewer rows than they have parameters, and no method
+could find those. The error is the exact L2(gamma) distance to the planted network over its norm; with other
+inputs than N(0, I) both networks are compared in whitened coordinates, where the inputs are N(0, I).
 """
 
 import argparse
@@ -68,11 +69,11 @@ def table() -> list[Case]:
     cases = [
         Case("random 5/50", lambda r: t.random(5, 50, r), rows(3, 5, 50), 1e-10),
         Case("random 20/100", lambda r: t.random(20, 100, r), rows(3, 20, 100), 1e-10),
-        Case("random biases 30/10", lambda r: t.random(30, 10, r, biases=1.0), rows(4, 30, 10, True), 1e-10),
-        Case("random biases 50/50", lambda r: t.random(50, 50, r, biases=1.0), rows(6, 50, 50, True), 1e-10),
+        Case("random biases 30/10", lambda r: t.random(30, 10, r, biases=0.5), rows(4, 30, 10, True), 1e-10),
+        Case("random biases 50/50", lambda r: t.random(50, 50, r, biases=0.5), rows(6, 50, 50, True), 1e-10),
         Case(
             "random biases 100/50",
-            lambda r: t.random(100, 50, r, biases=1.0),
+            lambda r: t.random(100, 50, r, biases=0.5),
             rows(8, 100, 50, True),
             1e-10,
             seeds=5,

@@ -358,3 +358,14 @@ def test_an_oracle_with_a_small_budget_ends_with_an_answer(budget):
     result = learn(oracle, n_hidden=2, rng=0, time_limit=5)
     assert oracle.n_queries <= budget
     assert not result.success
+
+
+def test_units_that_hardly_any_row_bends_are_not_called_recovered():
+    # At least one of the 30 units bends on fewer of the 1364 rows than its 11 parameters.
+    network = teachers.random(30, 10, np.random.default_rng(3), biases=1.0)
+    X = np.random.default_rng(4).standard_normal((1364, 10))
+    sides = (X @ network.units.T + network.biases > 0).sum(axis=0)
+    assert np.minimum(sides, len(X) - sides).min() < 11
+    result = learn(X, network(X), n_hidden=30, rng=3, time_limit=10)
+    assert not result.success
+    assert any("bend on so few rows" in note for note in result.diagnostics.notes)

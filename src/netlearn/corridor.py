@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -26,6 +27,8 @@ from netlearn.subspace.look import look
 # Beyond this many standard errors of skewness or kurtosis, Gaussian-only statements are withheld: the largest
 # of 256 normal variables passes it once in a million.
 _GAUSSIAN = 6.0
+# Mean square, of labels with unit variance, that is no noise anyone would add.
+_ALMOST = 1e-4
 # Rows that measure mean, covariance and affine part; more change nothing that matters.
 _PILOT_PER_FEATURE, _SMALLEST_PILOT = 30, 20_000
 
@@ -168,7 +171,7 @@ def _learn_from_samples(samples: Samples, options: _Options, rng, clock: _Clock)
     clock.enter("certify", "judging on rows no other room has seen")
     network = inputs.network(found.iterate.to_network())
     certificate, both = _certificates(network, samples, inputs, options, found.loss < EXACT)
-    verdict = _Verdict(search, found, inputs, certificate, options, clock, everything.n_rows)
+    verdict = _Verdict(search, found, inputs, certificate, options, clock, everything)
     status = verdict.status()
     clock.enter("")
     return LearnResult(
@@ -262,7 +265,18 @@ class _Verdict:
     certificate: Certificate
     options: _Options
     clock: _Clock
-    n_rows: int
+    everything: ArraySource
+
+    @property
+    def n_rows(self) -> int:
+        return self.everything.n_rows
+
+    @cached_property
+    def rarely_bent(self) -> np.ndarray:
+        """Rows on the rarer side of each unit that has fewer there than its d + 1 parameters and three to check."""
+        positive = (self.found.iterate.linearise(self.everything.X)[1][:, 1:] > 0).sum(axis=0)
+        rarer = np.minimum(positive, self.n_rows - positive)
+        return rarer[rarer < self.everything.n_features + 4]
 
     @property
     def exact(self) -> bool:
@@ -283,8 +297,10 @@ class _Verdict:
         return None if noise is None else noise * math.sqrt(self._unknowns() / self.n_rows)
 
     def status(self) -> Status:
-        if self.exact:
+        if self.exact and not len(self.rarely_bent):
             return Status.RECOVERED
+        if len(self.rarely_bent) and self.found.loss < _ALMOST:
+            return Status.TOO_FEW_ROWS  # what is missing is a unit that hardly any row has bent
         if self.clock.timed_out:
             return Status.OUT_OF_TIME
         needed = 1.05 * self._least_unknowns()
@@ -323,6 +339,13 @@ class _Verdict:
             notes.append(
                 f"the inputs depart from Gaussian by {self.inputs.departure:.0f} standard errors of skewness or "
                 "kurtosis: the fit and its held-out error stand, moments and L2(gamma) statements do not"
+            )
+        if len(self.rarely_bent):
+            per_row = max(int(self.rarely_bent.min()), 1) / self.n_rows
+            rows = math.ceil(4 * (self.everything.n_features + 1) / per_row)
+            notes.append(
+                f"{len(self.rarely_bent)} of the units bend on so few rows (the rarest on {self.rarely_bent.min()}) "
+                f"that these do not determine them; about {rows:,} rows would"
             )
         if self.search.train.n_rows < 1.05 * self._least_unknowns():
             # Rows for judge and certificate come on top: a tenth, and at least 20 each.

@@ -2,6 +2,8 @@
 PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
+# The products in the tests and the demo are small: on busy cores a second BLAS thread only waits for the first.
+export OMP_NUM_THREADS ?= 1
 
 .PHONY: help demo test lint format soak clean
 

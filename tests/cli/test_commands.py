@@ -228,11 +228,11 @@ def test_plan_says_what_can_run(run, arguments, runnable, words):
         (("plan", "-k", "0", "-d", "10"), '"n_hidden" of a schedule must be at least 1, got 0.'),
         (
             ("plan", "-k", "2", "-d", "10", "--epsilon", "3"),
-            '"epsilon" of a schedule must be in (0, 1], got 3.0.',
+            '"epsilon" of a schedule must be in [1e-30, 1], got 3.0.',
         ),
         (
             ("plan", "-k", "2", "-d", "10", "--radius", "nan", "--json"),
-            '"R" of a schedule must be at least 1',
+            '"R" of a schedule must be in [1, 1e30]',
         ),
     ],
 )

@@ -67,7 +67,7 @@ def _from_log10(name: str, doc: str) -> property:
 
 @dataclass(frozen=True)
 class Schedule:
-    """Parameters of Algorithm 1, held as decimal logarithms: the theory's values leave float64 at k = 2.
+    """Parameters of Algorithm 1, held as decimal logarithms: the theory's values leave float64 at k = 3.
 
     Attributes
     ----------
@@ -254,8 +254,9 @@ def _check(d: int, k: int, epsilon: float, R: float, failure_prob: float) -> Non
     allowed = {
         "n_features": (d, d >= 1, "at least 1"),
         "n_hidden": (k, k >= 1, "at least 1"),
-        "epsilon": (epsilon, 0.0 < epsilon <= 1.0, "in (0, 1]"),
-        "R": (R, 1.0 <= R < math.inf, "at least 1, as the paper normalises it"),
+        # Beyond these powers not even products of three parameters fit into float64, and no run could use them.
+        "epsilon": (epsilon, 1e-30 <= epsilon <= 1.0, "in [1e-30, 1]"),
+        "R": (R, 1.0 <= R <= 1e30, "in [1, 1e30]; the paper normalises it to at least 1"),
         "failure_prob": (failure_prob, 0.0 < failure_prob < 1.0, "in (0, 1)"),
     }
     for name, (value, fits, words) in allowed.items():

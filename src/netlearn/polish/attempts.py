@@ -67,6 +67,7 @@ class Search:
     rng: np.random.Generator
     deadline: Deadline = never
     tell: Callable[[str], None] = field(default=lambda message: None)
+    _affine: Candidate | None = field(default=None, init=False, repr=False)
 
     def squares(self, iterate: Iterate) -> np.ndarray:
         """Return the squared errors on the judging rows."""
@@ -85,10 +86,12 @@ class Search:
         return Candidate(iterate, loss, float(np.mean(self.squares(iterate))), trace, route)
 
     def affine(self) -> Candidate:
-        """Return the best network without units."""
-        start = Iterate(np.zeros((1, self.train.n_features + 1)), np.zeros(0))
-        fit = finish(self.train, start, biases=False)
-        return self.judged(fit.iterate, fit.loss, fit.trace, "affine")
+        """Return the best network without units; every width starts its list of candidates with it."""
+        if self._affine is None:
+            start = Iterate(np.zeros((1, self.train.n_features + 1)), np.zeros(0))
+            fit = finish(self.train, start, biases=False)
+            self._affine = self.judged(fit.iterate, fit.loss, fit.trace, "affine")
+        return self._affine
 
     def in_subspace(self, n_hidden: int) -> Candidate | None:
         """Attempt through V: wide fits and tilts inside it, then the polish in full dimension."""

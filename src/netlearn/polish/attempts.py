@@ -77,13 +77,30 @@ class Search:
         self, iterate: Iterate, loss: float, trace: tuple[float, ...] = (), route: str = ""
     ) -> Candidate:
         """Return the candidate with its score, polished on all rows first where it is near."""
-        if EXACT < loss < _NEAR or (loss <= EXACT and np.mean(self.squares(iterate)) > EXACT):
-            # Some rows may leave a gap between two near units that all rows close.
+        exact = np.mean(self.squares(iterate)) <= EXACT
+        if not exact and (loss < _NEAR or self.ample(iterate.n_hidden)):
+            # Some rows may leave a gap between two near units that all rows close; and losses can be compared.
             fit = finish(
                 self.train, iterate, biases=self.biases, least_gain=CANDIDATE_GAIN, deadline=self.deadline
             )
             iterate, loss, trace = fit.iterate, fit.loss, trace + fit.trace
         return Candidate(iterate, loss, float(np.mean(self.squares(iterate))), trace, route)
+
+    def ample(self, n_hidden: int) -> bool:
+        """Whether the rows that learn are so many that their own mean square ranks fits of one width."""
+        return self.train.n_rows >= 10 * n_unknowns(n_hidden, self.train.n_features, self.biases)
+
+    def best_of(self, found: list[Candidate]) -> Candidate:
+        """Return the best of some candidates of one width: by held-out rows, or by all rows where these are ample.
+
+        With noise a thousand held-out rows tell two fits of one width apart only when they differ by several per
+        cent; the rows that learned see far less, and favour none of them when the number of unknowns is the same.
+        """
+        widest = max(candidate.iterate.n_hidden for candidate in found)
+        rivals = [candidate for candidate in found if candidate.iterate.n_hidden == widest]
+        if self.ample(widest) and not any(candidate.exact for candidate in found):
+            return min(rivals, key=lambda candidate: candidate.loss)
+        return min(found, key=lambda candidate: candidate.score)
 
     def affine(self) -> Candidate:
         """Return the best network without units; every width starts its list of candidates with it."""
@@ -141,9 +158,9 @@ class Search:
         n, d = self.train.n_rows, self.train.n_features
         attempt = 0
         while attempt < attempts:
-            best = min(found, key=lambda candidate: candidate.score)
+            best = self.best_of(found)
             too_few = n < 1.05 * n_unknowns(n_hidden, d, self.biases)
-            if best.exact or too_few or _agree(found) or self.deadline():
+            if best.exact or too_few or self.agree(found) or self.deadline():
                 break
             if attempt == 1 and through_V is not None:
                 again = self.with_residual_moments(best, n_hidden)
@@ -151,7 +168,7 @@ class Search:
                 attempts = min(attempts, 3) if again is None else attempts
                 if again is not None:
                     found.append(again)
-                    best = min(found, key=lambda candidate: candidate.score)
+                    best = self.best_of(found)
                     if best.exact:
                         break
             # A fit that has some of the units right is worth completing; every other time start anew.
@@ -168,7 +185,21 @@ class Search:
             )
             found.append(self.judged(fit.iterate, fit.loss, fit.trace, "regrown" if useful else "wide"))
             attempt += 1
-        return min(found, key=lambda candidate: candidate.score)
+        return self.best_of(found)
+
+    def agree(self, found: list[Candidate]) -> bool:
+        """Whether the two best independent attempts came to one error, which then is noise."""
+        rivals = [candidate for candidate in found if candidate.route in ("wide", "subspace")]
+        if len(rivals) < 2:
+            return False
+        k = rivals[0].iterate.n_hidden
+        if self.ample(k):
+            # Fits in one basin differ by much less than the share P / N of the noise that P unknowns absorb.
+            share = n_unknowns(k, self.train.n_features, self.biases) / self.train.n_rows
+            first, second = sorted(candidate.loss for candidate in rivals)[:2]
+            return second <= (1 + share / 4) * first
+        first, second = sorted(candidate.score for candidate in rivals)[:2]
+        return second <= (1 + _AGREEMENT) * first
 
     def without_worse(self, smaller: Candidate, larger: Candidate, n_fewer: int) -> bool:
         """Whether the smaller network, with `n_fewer` unknowns less, loses nothing that rows can show.
@@ -187,9 +218,3 @@ class Search:
             np.mean(candidate.residual(self.train.X, self.train.y) ** 2) for candidate in (smaller, larger)
         ]
         return bool(n * np.log(losses[0] / losses[1]) <= n_fewer * math.log(n))
-
-
-def _agree(found: list[Candidate]) -> bool:
-    """Whether the two best independent attempts came to one held-out error, which then is noise."""
-    scores = sorted(candidate.score for candidate in found if candidate.route in ("wide", "subspace"))
-    return len(scores) >= 2 and scores[1] <= (1 + _AGREEMENT) * scores[0]

@@ -361,11 +361,14 @@ def test_an_oracle_with_a_small_budget_ends_with_an_answer(budget):
 
 
 def test_units_that_hardly_any_row_bends_are_not_called_recovered():
-    # At least one of the 30 units bends on fewer of the 1364 rows than its 11 parameters.
-    network = teachers.random(30, 10, np.random.default_rng(3), biases=1.0)
-    X = np.random.default_rng(4).standard_normal((1364, 10))
+    # One of the 30 units bends on 7 of the 1364 rows and has 11 parameters. A fit can reproduce all labels of the
+    # run, those of the certificate included, to rounding, and be wrong by a thousandth all the same.
+    rng = np.random.default_rng(3)
+    network = teachers.random(30, 10, rng, biases=1.0)
+    X = rng.standard_normal((1364, 10))
     sides = (X @ network.units.T + network.biases > 0).sum(axis=0)
     assert np.minimum(sides, len(X) - sides).min() < 11
-    result = learn(X, network(X), n_hidden=30, rng=3, time_limit=10)
-    assert not result.success
+    result = learn(X, network(X), n_hidden=30, rng=3)
+    assert result.network.distance(network) > 1e-4
+    assert result.status is Status.TOO_FEW_ROWS
     assert any("bend on so few rows" in note for note in result.diagnostics.notes)

@@ -66,12 +66,11 @@ def _one_fewer(iterate: Iterate) -> list[Iterate]:
 
 
 def _refit(search: Search, start: Iterate) -> Candidate:
-    rows = enough_rows(search.train, start.n_hidden, search.biases)
-    # Held-out rows can only tell networks apart that are each at their best: with noise the rows count.
     if not np.any(kink_strengths(start)):
         return search.affine()
+    # `judged` goes on to all rows where these are ample; a first polish needs no more than this.
     fit = finish(
-        search.train if rows.n_rows > 0.5 * search.train.n_rows else rows,
+        enough_rows(search.train, start.n_hidden, search.biases),
         start,
         biases=search.biases,
         max_rounds=25,

@@ -2,6 +2,7 @@
 
     python benchmarks/recovery.py                 # the whole table, a CSV into benchmarks/results/
     python benchmarks/recovery.py --only hard_plane --seeds 3
+    python benchmarks/recovery.py --jobs 16       # several runs at a time; set OMP_NUM_THREADS=1 for this
 
 Biases are N(0, 0.5^2): with wider ones some units bend on fewer rows than they have parameters, and no method
 could find those. The error is the exact L2(gamma) distance to the planted network over its norm; with other
@@ -15,6 +16,7 @@ import platform
 import statistics
 import time
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -162,6 +164,11 @@ def run(case: Case, seed: int) -> dict:
     }
 
 
+def run_numbered(index: int, seed: int) -> dict:
+    """Run the case with this place in the table; teachers are functions, which no process could be sent."""
+    return run(table()[index], seed)
+
+
 def judged(case: Case, runs: list[dict]) -> bool:
     """Noise with given width: the median and the worst ratio count; else the share of seeds that passed."""
     if case.noise and case.n_hidden == "given":
@@ -175,14 +182,25 @@ def main():
     parser.add_argument("--only", default="", help="run the cases whose name contains this")
     parser.add_argument("--without", default=None, help="leave out the cases whose name contains this")
     parser.add_argument("--seeds", type=int, default=None, help="seeds per case (default: the case's own)")
+    parser.add_argument("--jobs", type=int, default=1, help="runs at a time, each in a process of its own")
     parser.add_argument("--out", type=Path, default=None, help="CSV to write")
     options = parser.parse_args()
     records, verdicts = [], []
     print(f"{'case':28} {'passed':>7} {'median':>9} {'worst':>9} {'seconds':>8}")
-    for case in table():
-        if options.only not in case.name or (options.without and options.without in case.name):
-            continue
-        runs = [run(case, seed) for seed in range(options.seeds or case.seeds)]
+    chosen = [
+        index
+        for index, case in enumerate(table())
+        if options.only in case.name and not (options.without and options.without in case.name)
+    ]
+    pool = ProcessPoolExecutor(options.jobs)
+    waiting = {
+        index: [
+            pool.submit(run_numbered, index, seed) for seed in range(options.seeds or table()[index].seeds)
+        ]
+        for index in chosen
+    }
+    for index in chosen:
+        case, runs = table()[index], [future.result() for future in waiting[index]]
         records += runs
         figures = [r["figure"] for r in runs]
         verdicts.append(judged(case, runs))

@@ -1,9 +1,18 @@
+import json
+import math
+import os
+from dataclasses import fields, replace
+
 import numpy as np
 import pytest
+from safetensors import safe_open
 
+from netlearn import learn, teachers
 from netlearn.certify import certify
-from netlearn.network import ShallowNetwork
-from netlearn.result import Diagnostics, LearnResult, Status
+from netlearn.errors import InputError
+from netlearn.network import ShallowNetwork, files
+from netlearn.paper import Schedule
+from netlearn.result import Diagnostics, HeldOut, LearnResult, Probe, Status
 
 
 @pytest.fixture
@@ -47,3 +56,183 @@ def test_summary_is_a_card_of_what_is_known(result):
         assert words in card
     assert max(map(len, card.splitlines()[1:])) < 110
     assert LearnResult(None, None, Status.FAILED).summary().count("\n") == 0
+
+
+def same(a, b):
+    """Equality that looks into arrays and dataclasses, and knows tuples from lists."""
+    if isinstance(a, np.ndarray):
+        return isinstance(b, np.ndarray) and a.dtype == b.dtype and np.array_equal(a, b)
+    if isinstance(a, ShallowNetwork | Status):
+        return a == b
+    if hasattr(a, "__dataclass_fields__"):
+        return type(a) is type(b) and all(same(getattr(a, f.name), getattr(b, f.name)) for f in fields(a))
+    if isinstance(a, tuple):
+        return isinstance(b, tuple) and len(a) == len(b) and all(map(same, a, b))
+    return type(a) is type(b) and a == b
+
+
+def test_same_would_see_a_difference(result):
+    # Negative control of the round trips below.
+    assert same(result, replace(result))
+    other = replace(result.diagnostics, rows={"moments": 5001})
+    assert not same(result, replace(result, diagnostics=other))
+    assert not same(result, replace(result, subspace=np.eye(3)[:, :2]))
+    assert not same(result, replace(result, names=("a", "b", "c")))
+
+
+@pytest.fixture(scope="module")
+def learned():
+    rng = np.random.default_rng(0)
+    target = teachers.random(2, 5, rng, biases=1.0)
+    X = rng.standard_normal((2_000, 5))
+    return learn(X, target(X) + 0.1 * rng.standard_normal(2_000), n_hidden=2, rng=0)
+
+
+def empty():
+    return LearnResult(None, None, Status.FAILED)
+
+
+def uncertified():
+    network = ShallowNetwork([1.0, 0.0], [], np.zeros((0, 2)), None, 3.0)
+    rows = np.zeros((1, 2)), np.array([4.0])
+    certificate = certify(network, *rows, failure_prob=1e-9, method="bernstein")
+    assert math.isinf(certificate.error_bound)
+    return LearnResult(network, certificate, Status.TOO_FEW_ROWS, np.zeros((2, 0)), held_out=HeldOut(*rows))
+
+
+def several_outputs():
+    network = ShallowNetwork.from_relu(np.eye(3), np.ones((3, 2)))
+    return LearnResult(network, None, Status.NOISE_LIMITED, held_out=HeldOut(np.eye(3), network(np.eye(3))))
+
+
+def named():
+    probe = Probe(4, 3, np.array([2.0, -1.0]), 0.5)
+    seen = Diagnostics(probes=(probe, probe), trace=(0.5, 1e-300), noise_level=np.float64(0.25), n_tried=7)
+    names = ("a b", '"; <é\u2028🙂')
+    return LearnResult(
+        teachers.random(2, 2, 0), None, Status.OUT_OF_TIME, diagnostics=seen, names=names, target="y?"
+    )
+
+
+@pytest.mark.parametrize("make", [empty, uncertified, several_outputs, named])
+def test_a_saved_result_is_loaded(tmp_path, make):
+    path = tmp_path / "result.safetensors"
+    make().save(path)
+    loaded = LearnResult.load(str(path))
+    expected = make()
+    # JSON gives Python's numbers back, not NumPy's.
+    plain = replace(expected.diagnostics, noise_level=loaded.diagnostics.noise_level)
+    assert expected.diagnostics.noise_level == loaded.diagnostics.noise_level
+    assert same(replace(expected, diagnostics=plain), loaded)
+
+
+def test_what_learn_gives_is_loaded_with_every_spectrum(tmp_path, learned):
+    path = tmp_path / "result.safetensors"
+    learned.save(path)
+    loaded = LearnResult.load(path)
+    assert ShallowNetwork.load(path) == learned.network == loaded.network
+    assert loaded.summary() == learned.summary()
+    assert len(loaded.diagnostics.probes) == len(learned.diagnostics.probes) >= 3
+    assert same(loaded.diagnostics.probes, learned.diagnostics.probes)
+    assert same(loaded.certificate, learned.certificate)
+    assert same(loaded.held_out, learned.held_out)
+    assert same(loaded.subspace, learned.subspace)
+    assert loaded.diagnostics == replace(learned.diagnostics, probes=loaded.diagnostics.probes)
+    assert [entry.name for entry in tmp_path.iterdir()] == ["result.safetensors"]
+
+
+def test_held_out_rows_are_some_of_the_certificates(learned):
+    rows, certificate = learned.held_out, learned.certificate
+    assert rows.X.shape == (40, 5)
+    assert len(rows.y) == certificate.n_val == 40
+    error = math.sqrt(np.mean((rows.y - learned.network(rows.X)) ** 2))
+    assert error == pytest.approx(certificate.empirical_error, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("n", "d", "kept"), [(5, 3, 5), (3_000, 3, 1_000), (600, 2**11, 512), (2, 2**20 + 1, 1)]
+)
+def test_held_out_rows_are_few_and_copies(n, d, kept):
+    X, y = np.broadcast_to(np.float32(1.5), (n, d)), np.arange(n)
+    rows = HeldOut.first(X, y)
+    assert rows.X.shape == (kept, d)
+    assert rows.X.dtype == rows.y.dtype == float
+    np.testing.assert_array_equal(rows.y, np.arange(kept))
+    assert rows.X.flags.owndata
+
+
+def test_the_schedule_is_replaced_by_a_note(tmp_path, result):
+    path = tmp_path / "result.safetensors"
+    schedule = Schedule.practical(3, 1, 0.5, 2.0)
+    replace(result, schedule=schedule).save(path)
+    loaded = LearnResult.load(path)
+    assert loaded.schedule is None
+    (note,) = set(loaded.diagnostics.notes) - set(result.diagnostics.notes)
+    assert "practical schedule for k = 1, epsilon = 0.5, R = 2, failure_prob = 0.01" in note
+
+
+def test_names_must_fit_the_features(result):
+    with pytest.raises(InputError, match="name all 3 features, got 2 names"):
+        replace(result, names=("a", "b"))
+
+
+def test_tensors_of_the_network_keep_their_names(tmp_path, result):
+    result.save(tmp_path / "f")
+    with safe_open(tmp_path / "f", framework="numpy") as opened:
+        names = set(opened.keys())
+    assert names >= set(files.NAMES)
+    assert all(name.startswith("result.") for name in names - set(files.NAMES))
+
+
+def refused(path, sentence, load=LearnResult.load):
+    with pytest.raises(InputError, match=sentence) as caught:
+        load(path)
+    assert str(path) in str(caught.value)
+
+
+def test_broken_and_foreign_files_are_refused(tmp_path, result):
+    path = tmp_path / "f.safetensors"
+    result.save(path)
+    data = path.read_bytes()
+    for length in (0, 7, 100, len(data) // 2, len(data) - 1):
+        path.write_bytes(data[:length])
+        refused(path, "whole safetensors")
+    path.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
+    refused(path, "altered after it was written")
+    # The words are under a checksum too.
+    path.write_bytes(data.replace(b"CERTIFIED", b"RECOVERED"))
+    refused(path, "altered after it was written")
+    result.network.save(path)
+    refused(path, "holds a network alone, which ShallowNetwork.load reads")
+    with pytest.raises(FileNotFoundError, match="no such file"):
+        LearnResult.load(tmp_path / "absent")
+
+
+def test_a_result_without_a_network_is_no_network_file(tmp_path):
+    empty().save(tmp_path / "f")
+    refused(tmp_path / "f", "found no network", ShallowNetwork.load)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "[]", "{}", '{"status": "FINE"}', json.dumps({"diagnostics": {"probes": 3}, "certificate": 1})],
+)
+def test_words_that_make_no_result_are_refused(tmp_path, text):
+    """A file with right checksums but wrong contents: only code that means to do harm writes one."""
+    files.write_result(tmp_path / "f", None, {}, text)
+    refused(tmp_path / "f", "does not hold a usable result")
+
+
+def test_a_failed_save_leaves_the_old_file(tmp_path, monkeypatch, result):
+    path = tmp_path / "f"
+    empty().save(path)
+
+    def fail(*_):
+        raise OSError("disk full")
+
+    monkeypatch.setattr(os, "replace", fail)
+    with pytest.raises(OSError, match="disk full"):
+        result.save(path)
+    monkeypatch.undo()
+    assert LearnResult.load(path).network is None
+    assert [entry.name for entry in tmp_path.iterdir()] == ["f"]

@@ -12,12 +12,13 @@ if TYPE_CHECKING:  # what __getattr__ does, written so that type checkers and ed
     from netlearn.corridor import Progress, learn
     from netlearn.network import ShallowNetwork
     from netlearn.result import LearnResult, Status
-    from netlearn.source import Oracle
+    from netlearn.source import FileSource, Oracle
 
 __version__ = "0.1.0"
 
 __all__ = [
     "Certificate",
+    "FileSource",
     "LearnResult",
     "Oracle",
     "Progress",
@@ -32,6 +33,7 @@ __all__ = [
 _MODULES = ("paper", "teachers")
 _HOMES = {
     "Certificate": "netlearn.certify",
+    "FileSource": "netlearn.source",
     "LearnResult": "netlearn.result",
     "Oracle": "netlearn.source",
     "Progress": "netlearn.corridor",

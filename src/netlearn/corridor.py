@@ -10,6 +10,7 @@ from functools import cached_property
 
 import numpy as np
 
+from netlearn.backend.threads import block_threads, in_order
 from netlearn.certify import Certificate, certify, lipschitz_constant
 from netlearn.errors import InputError
 from netlearn.moments.inputs import Standardiser, standardise
@@ -19,8 +20,9 @@ from netlearn.polish.attempts import Candidate, Search
 from netlearn.polish.select import choose_biases, choose_width
 from netlearn.polish.smooth import smooth
 from netlearn.polish.wide import EXACT, n_unknowns, wide_fit
-from netlearn.result import Diagnostics, LearnResult, Probe, Status
-from netlearn.source import ArraySource, Oracle
+from netlearn.result import Diagnostics, HeldOut, LearnResult, Probe, Status
+from netlearn.source import ArraySource, FileSource, Oracle, Source
+from netlearn.source.arrays import SelectedRows
 from netlearn.source.samples import Samples, checked_rows, split
 from netlearn.subspace.look import look
 
@@ -30,7 +32,11 @@ _GAUSSIAN = 6.0
 # Mean square, of labels with unit variance, that is no noise anyone would add.
 _ALMOST = 1e-4
 # Rows that measure mean, covariance and affine part; more change nothing that matters.
-_PILOT_PER_FEATURE, _SMALLEST_PILOT = 30, 20_000
+_PILOT_PER_FEATURE, _SMALLEST_PILOT = 20, 20_000
+# Points that an oracle without a budget is asked for at most.
+_MOST_UNASKED = 200_000
+# Entries of X beyond which the rows are gathered block by block in each pass and not copied into their random order.
+_LARGE = 2**24
 
 
 @dataclass(frozen=True)
@@ -94,10 +100,10 @@ def learn(
 
     Parameters
     ----------
-    X : array of shape (n, d), or Oracle
-        Inputs, best from a Gaussian distribution; or a black box to ask.
+    X : array of shape (n, d), FileSource or Oracle
+        Inputs, best from a Gaussian distribution; or a file to read; or a black box to ask.
     y : array of shape (n,)
-        Labels; left out when X is an Oracle.
+        Labels; left out when X is a FileSource or an Oracle.
     n_hidden : int or "auto"
         Number of hidden units; "auto" finds the smallest network that unseen rows find no fault with.
     biases : bool or "auto"
@@ -126,10 +132,17 @@ def learn(
         ) from None
     clock = _Clock(time_limit, progress)
     clock.enter("samples", "reading and checking rows")
+    with block_threads():
+        return _learn(X, y, options, rng, clock)
+
+
+def _learn(X, y, options: _Options, rng, clock: _Clock) -> LearnResult:
     if isinstance(X, Oracle):
         if y is not None:
             raise InputError('"y" of learn must be left out when X is an Oracle, which gives its own labels.')
         return _learn_from_oracle(X, options, rng, clock)
+    if isinstance(X, FileSource):
+        return _learn_from_file(X, y, options, rng, clock)
     X, y = checked_rows(X, y)
     return _learn_from_samples(split(X, y, rng), options, rng, clock)
 
@@ -140,16 +153,21 @@ def _learn_from_samples(samples: Samples, options: _Options, rng, clock: _Clock)
 
     clock.enter("moments", "mean, covariance and affine part")
     n_pilot = max(_SMALLEST_PILOT, _PILOT_PER_FEATURE * samples.n_features)
-    inputs = standardise(samples.X[:n_pilot], samples.y[:n_pilot], rng_moments)
-    everything = ArraySource(inputs.rows(samples.X), inputs.labels(samples.y))
+    pilot = samples.rows.head(min(n_pilot, samples.n_train)).in_memory()
+    inputs = standardise(pilot.X, pilot.y, rng_moments)
+    pilot = ArraySource(inputs.rows(pilot.X), inputs.labels(pilot.y))
+    rows = samples.rows.changed(lambda block: (inputs.rows(block[0]), inputs.labels(block[1])))
+    judge = rows.tail(samples.n_judge).in_memory()
+    everything = rows if _is_left_where_it_is(rows, inputs) else rows.in_memory()
     train = everything.head(samples.n_train)
-    judge = ArraySource(everything.X[samples.n_train :], everything.y[samples.n_train :])
     search = Search(
         train,
+        pilot,
         judge,
         np.zeros((train.n_features, 0)),
         options.biases is not False,
         rng_search,
+        max(EXACT, inputs.rounding**2),
         clock.out_of_time,
         clock.tell,
     )
@@ -160,7 +178,7 @@ def _learn_from_samples(samples: Samples, options: _Options, rng, clock: _Clock)
     else:
         clock.enter("subspace", "probing for the units' span")
         wanted = train.n_features if options.n_hidden == "auto" else options.n_hidden
-        search.V, spectra = look(train, affine.residual, wanted=wanted)
+        search.V, spectra = look(train, affine.residual, rng_moments, wanted=wanted)
         clock.enter("search", "looking for units")
         found = choose_width(search) if options.n_hidden == "auto" else search.of_width(options.n_hidden)
         if options.biases == "auto" and inputs.W is None:
@@ -170,7 +188,7 @@ def _learn_from_samples(samples: Samples, options: _Options, rng, clock: _Clock)
 
     clock.enter("certify", "judging on rows no other room has seen")
     network = inputs.network(found.iterate.to_network())
-    certificate, both = _certificates(network, samples, inputs, options, found.loss < EXACT)
+    certificate, both = _certificates(network, samples, inputs, options, found.loss < search.rounding)
     verdict = _Verdict(search, found, inputs, certificate, options, clock, everything)
     status = verdict.status()
     clock.enter("")
@@ -192,16 +210,22 @@ def _learn_from_samples(samples: Samples, options: _Options, rng, clock: _Clock)
             departure=inputs.departure,
             notes=tuple(samples.notes) + both + verdict.notes(),
         ),
+        HeldOut.first(samples.X_val, samples.y_val),
     )
 
 
-def _on_everything(search: Search, found: Candidate, everything: ArraySource, clock: _Clock) -> Candidate:
+def _is_left_where_it_is(rows: SelectedRows, inputs: Standardiser) -> bool:
+    """Whether a copy of the rows would cost more than gathering them anew in each pass."""
+    return inputs.W is None and rows.n_rows * rows.n_features > _LARGE
+
+
+def _on_everything(search: Search, found: Candidate, everything: Source, clock: _Clock) -> Candidate:
     """Polish on the judging rows too, now that they have judged."""
     biases = search.biases and bool(np.any(found.iterate.a[1:, -1]))
     final = finish(everything, found.iterate, biases=biases, deadline=clock.out_of_time)
     # Labels fitted exactly on some rows but not on all: a unit that bends where only the judging rows are.
     for _ in range(3):
-        if not (found.loss < EXACT < final.loss) or clock.out_of_time():
+        if not (found.loss < search.rounding < final.loss) or clock.out_of_time():
             break
         again = wide_fit(
             everything,
@@ -209,12 +233,13 @@ def _on_everything(search: Search, found: Candidate, everything: ArraySource, cl
             search.rng,
             biases=biases,
             known=final.iterate,
+            exact=search.rounding,
             deadline=clock.out_of_time,
         )
         if again.loss < final.loss:
             final = finish(everything, again.iterate, biases=biases, deadline=clock.out_of_time)
     trace = found.trace + final.trace
-    if final.loss > EXACT:
+    if final.loss > search.rounding:
         final = smooth(everything, final, search.rng, biases=biases, deadline=clock.out_of_time)
     return replace(found, iterate=final.iterate, loss=final.loss, trace=trace)
 
@@ -265,7 +290,7 @@ class _Verdict:
     certificate: Certificate
     options: _Options
     clock: _Clock
-    everything: ArraySource
+    everything: Source
 
     @property
     def n_rows(self) -> int:
@@ -274,13 +299,17 @@ class _Verdict:
     @cached_property
     def rarely_bent(self) -> np.ndarray:
         """Rows on the rarer side of each unit that has fewer there than its d + 1 parameters and three to check."""
-        positive = (self.found.iterate.linearise(self.everything.X)[1][:, 1:] > 0).sum(axis=0)
+        iterate = self.found.iterate
+        positive = np.zeros(iterate.n_hidden)
+        blocks = self.everything.blocks(iterate.n_hidden)
+        for counts in in_order(lambda block: (iterate.linearise(block[0])[1][:, 1:] > 0).sum(axis=0), blocks):
+            positive += counts
         rarer = np.minimum(positive, self.n_rows - positive)
         return rarer[rarer < self.everything.n_features + 4]
 
     @property
     def exact(self) -> bool:
-        return self.certificate.empirical_error / self.inputs.scale < math.sqrt(EXACT)
+        return self.certificate.empirical_error / self.inputs.scale < math.sqrt(self.search.rounding)
 
     def _unknowns(self) -> int:
         return n_unknowns(self.found.iterate.n_hidden, self.search.train.n_features, self.search.biases)
@@ -340,6 +369,11 @@ class _Verdict:
                 f"the inputs depart from Gaussian by {self.inputs.departure:.0f} standard errors of skewness or "
                 "kurtosis: the fit and its held-out error stand, moments and L2(gamma) statements do not"
             )
+        if self.inputs.rounding and self.exact:
+            notes.append(
+                "the labels are numbers of single precision: they and the network agree to its rounding, about "
+                f"{self.inputs.rounding:.0e} of their spread"
+            )
         if len(self.rarely_bent):
             per_row = max(int(self.rarely_bent.min()), 1) / self.n_rows
             rows = math.ceil(4 * (self.everything.n_features + 1) / per_row)
@@ -354,6 +388,14 @@ class _Verdict:
         return tuple(notes)
 
 
+def _learn_from_file(source: FileSource, y, options: _Options, rng, clock: _Clock) -> LearnResult:
+    if y is not None:
+        raise InputError('"y" of learn must be left out when X is a FileSource, which names its own target.')
+    X, y = checked_rows(*source.in_memory())
+    result = _learn_from_samples(split(X, y, rng), options, rng, clock)
+    return replace(result, names=source.feature_names or (), target=source.target or "")
+
+
 def _learn_from_oracle(oracle: Oracle, options: _Options, rng, clock: _Clock) -> LearnResult:
     """Ask for as many rows as it takes: first what the width suggests, then four times as many, and so on."""
     d = oracle.n_features
@@ -362,6 +404,7 @@ def _learn_from_oracle(oracle: Oracle, options: _Options, rng, clock: _Clock) ->
     rng_points, rng_learn = rng.spawn(2)
     X, y = np.zeros((0, d)), np.zeros(0)
     X_val, y_val = np.zeros((0, d)), np.zeros(0)
+    best: LearnResult | None = None
     while True:
         # A tenth of the points is for the certificate: independent ones, not antithetic pairs.
         more = int(min(wanted - len(y) - len(y_val), oracle.left))
@@ -375,9 +418,16 @@ def _learn_from_oracle(oracle: Oracle, options: _Options, rng, clock: _Clock) ->
         samples = Samples.from_parts(X, y, X_val, y_val, rng_learn)
         samples.notes.append(f"{oracle.n_queries:,} points asked of the oracle")
         result = _learn_from_samples(samples, options, rng_learn, clock)
+        if (
+            best is None
+            or result.success
+            or result.certificate.empirical_error < best.certificate.empirical_error
+        ):
+            best = result
         enough = result.success or oracle.left < len(y) // 10 + 8 or clock.out_of_time()
-        if enough or (oracle.budget is None and wanted > 100_000):
-            return result
+        if enough or (oracle.budget is None and 4 * wanted > _MOST_UNASKED):
+            # A round cut short by the clock may be worse than the one before it.
+            return best if best is result else replace(best, status=result.status)
         clock.enter("samples")
         wanted *= 4
 

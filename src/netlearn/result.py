@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from netlearn.certify import Certificate
-from netlearn.network import ShallowNetwork
+from netlearn.errors import InputError
+from netlearn.network import ShallowNetwork, files
 
 if TYPE_CHECKING:
     from netlearn.paper.schedule import Schedule
@@ -113,6 +117,31 @@ class Diagnostics:
     notes: tuple[str, ...] = ()
 
 
+# Rows that travel with a result: enough for every figure, and at most 8 MB.
+_HELD_OUT_ROWS, _HELD_OUT_NUMBERS = 1_000, 2**20
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """Some of the rows that the certificate rests on, which took no part in learning.
+
+    Attributes
+    ----------
+    X : array of shape (n, d)
+        In the user's coordinates.
+    y : array of shape (n,)
+    """
+
+    X: np.ndarray
+    y: np.ndarray
+
+    @classmethod
+    def first(cls, X: np.ndarray, y: np.ndarray) -> HeldOut:
+        """Copy the first 1,000 rows, or fewer of them where they are very long."""
+        n = min(_HELD_OUT_ROWS, max(1, _HELD_OUT_NUMBERS // X.shape[1]))
+        return cls(np.array(X[:n], dtype=float), np.array(y[:n], dtype=float))
+
+
 @dataclass(frozen=True)
 class LearnResult:
     """The answer of a learner.
@@ -131,6 +160,12 @@ class LearnResult:
         The parameters of the paper's algorithm, where it was the learner.
     diagnostics : Diagnostics
         Spectra, rows, seconds and counts.
+    held_out : HeldOut or None
+        Rows that took no part in learning, for figures and checks.
+    names : tuple of str
+        Of the features, where they are known.
+    target : str
+        Name of y, where it is known.
     """
 
     network: ShallowNetwork | None
@@ -139,6 +174,16 @@ class LearnResult:
     subspace: np.ndarray | None = None
     schedule: Schedule | None = None
     diagnostics: Diagnostics = field(default_factory=Diagnostics)
+    held_out: HeldOut | None = None
+    names: tuple[str, ...] = ()
+    target: str = ""
+
+    def __post_init__(self) -> None:
+        if self.names and self.network is not None and len(self.names) != self.network.n_features:
+            raise InputError(
+                f'"names" of a result must be empty or name all {self.network.n_features} features, '
+                f"got {len(self.names)} names."
+            )
 
     @property
     def success(self) -> bool:
@@ -170,3 +215,84 @@ class LearnResult:
             lines.append("seconds      " + ", ".join(f"{room} {s:.2f}" for room, s in seen.seconds.items()))
         lines.extend(f"note         {note}" for note in seen.notes)
         return "\n".join(lines)
+
+    def save(self, path: str | os.PathLike) -> None:
+        """Write the result to `path` as safetensors; an existing file is replaced once all is written.
+
+        `ShallowNetwork.load` reads the network from the same file. The schedule of the paper's algorithm is
+        not kept; a note takes its place.
+        """
+        network = None
+        if self.network is not None:
+            network = {name: getattr(self.network, name) for name in files.NAMES}
+        arrays, data = _packed(self)
+        # NumPy's scalars become Python's; an infinite bound is written as Infinity, which json reads back.
+        files.write_result(path, network, arrays, json.dumps(data, default=lambda scalar: scalar.item()))
+
+    @classmethod
+    def load(cls, path: str | os.PathLike) -> LearnResult:
+        """Read a result that `save` wrote; any other, damaged or altered file is refused in one sentence."""
+        network, arrays, text = files.read_result(path)
+        try:
+            own = None if network is None else ShallowNetwork(**network)
+            return cls(own, **_unpacked(arrays, json.loads(text)))
+        except (InputError, AttributeError, KeyError, TypeError, ValueError) as error:
+            raise InputError(f"{path} does not hold a usable result: {error}") from error
+
+    def report(self, path: str | os.PathLike) -> None:
+        """Write a report of the run to `path`: one HTML file that needs no other (extra "report")."""
+        from netlearn.report.page import write_report
+
+        write_report(self, path)
+
+    def _repr_html_(self) -> str:
+        from netlearn.report.card import card_html
+
+        return card_html(self)
+
+
+def _packed(result: LearnResult) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    """Divide all but the network into arrays and what JSON can hold."""
+    seen = asdict(result.diagnostics)
+    arrays = {
+        f"probes.{index}.eigenvalues": probe.pop("eigenvalues") for index, probe in enumerate(seen["probes"])
+    }
+    if result.subspace is not None:
+        arrays["subspace"] = result.subspace
+    if result.held_out is not None:
+        arrays |= {"held_out.X": result.held_out.X, "held_out.y": result.held_out.y}
+    if result.schedule is not None:
+        made = result.schedule
+        seen["notes"] += (
+            f"learned by Algorithm 1 with a {made.origin} schedule for k = {made.n_hidden}, epsilon = "
+            f"{made.epsilon:g}, R = {made.R:g}, failure_prob = {made.failure_prob:g}; files do not keep it",
+        )
+    data = {
+        "status": result.status.name,
+        "certificate": None if result.certificate is None else asdict(result.certificate),
+        "diagnostics": seen,
+        "names": result.names,
+        "target": result.target,
+    }
+    return arrays, data
+
+
+def _unpacked(arrays: Mapping[str, np.ndarray], data: Mapping[str, Any]) -> dict[str, Any]:
+    """Undo `_packed`: the fields of the result."""
+    seen, certificate = data["diagnostics"], data["certificate"]
+    probes = (
+        Probe(eigenvalues=arrays[f"probes.{index}.eigenvalues"], **probe)
+        for index, probe in enumerate(seen["probes"])
+    )
+    lists = {"probes": tuple(probes), "trace": tuple(seen["trace"]), "notes": tuple(seen["notes"])}
+    if certificate is not None:
+        certificate = Certificate(**{**certificate, "assumptions": tuple(certificate["assumptions"])})
+    return {
+        "certificate": certificate,
+        "status": Status[data["status"]],
+        "subspace": arrays.get("subspace"),
+        "diagnostics": Diagnostics(**{**seen, **lists}),
+        "held_out": HeldOut(arrays["held_out.X"], arrays["held_out.y"]) if "held_out.X" in arrays else None,
+        "names": tuple(data["names"]),
+        "target": data["target"],
+    }

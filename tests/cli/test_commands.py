@@ -1,40 +1,26 @@
 """The commands as a shell sees them: stdout, stderr and exit code of `main`."""
 
 import json
-import sys
 from importlib import import_module
 
 import numpy as np
 import pytest
 
-from netlearn import ShallowNetwork, __version__, cli, teachers
+from netlearn import ShallowNetwork, __version__, teachers
 from netlearn.errors import MissingExtraError
 from netlearn.paper import Schedule
 
 cli_demo = import_module("netlearn.cli.demo")  # netlearn.cli.demo itself is the command
 
 
-@pytest.fixture
-def run(monkeypatch, capsys):
-    """Call the command line in this process; gives (exit code, stdout, stderr)."""
-    monkeypatch.setenv("COLUMNS", "80")
-    monkeypatch.setenv("TERM", "dumb")
-
-    def call(*arguments):
-        monkeypatch.setattr(sys, "argv", ["netlearn", *arguments])
-        with pytest.raises(SystemExit) as end:
-            cli.main()
-        out, err = capsys.readouterr()
-        return end.value.code or 0, out, err
-
-    return call
-
-
 def test_version(run):
     assert run("--version") == (0, f"netlearn {__version__}\n", "")
 
 
-@pytest.mark.parametrize("command", [(), ("demo",), ("plan",)])
+COMMANDS = ("demo", "plan", "learn", "predict", "recheck", "extract", "export", "report")
+
+
+@pytest.mark.parametrize("command", [(), *((name,) for name in COMMANDS)])
 def test_every_help_page_fits_the_terminal_and_ends_with_a_command_to_type(run, command):
     code, out, err = run(*command, "--help")
     assert (code, err) == (0, "")

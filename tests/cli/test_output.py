@@ -19,6 +19,7 @@ from netlearn.cli.describe import (
     progress_sentence,
     result_card,
     result_data,
+    rounded_up,
 )
 from netlearn.cli.output import number
 from netlearn.corridor import Progress
@@ -143,6 +144,22 @@ def test_what_is_kept_is_what_the_learner_kept_or_what_reaches_the_cut():
     assert n_kept(replace(probe, n_kept=3), cut=6.0) == 3
     assert probe_name(probe) == "M_4, g_1"
     assert probe_name(replace(probe, order=2)) == "M_2"
+
+
+@pytest.mark.parametrize(
+    ("bound", "text"),
+    [
+        (0.10301, "0.104"),
+        (0.1037, "0.104"),
+        (2.5, "2.5"),
+        (0.0, "0"),
+        (1.2341e-16, "1.24e-16"),
+        (9.991, "10"),
+    ],
+)
+def test_a_bound_is_never_rounded_down(bound, text):
+    assert rounded_up(bound) == text
+    assert bound <= float(text) <= bound * 1.011
 
 
 def test_progress_is_one_line():

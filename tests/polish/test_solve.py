@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from netlearn import teachers
-from netlearn.polish import Iterate, ModulatedSystem
+from netlearn.polish import Iterate, ModulatedSystem, solve
 from netlearn.polish.gauss_newton import free_entries
 from netlearn.polish.solve import conjugate_gradients, direct
 from netlearn.source import ArraySource
@@ -66,11 +66,44 @@ def test_the_step_count_is_the_number_of_products(monkeypatch):
     system, _, _ = problem(True)
     products = []
     product = system.product
-    monkeypatch.setattr(system, "product", lambda A: products.append(1) or product(A))
+    monkeypatch.setattr(
+        system, "product", lambda A, **precision: products.append(1) or product(A, **precision)
+    )
     for max_steps in (1, 3, 100):
         products.clear()
         assert conjugate_gradients(system, 1e-5, tolerance=1e-6, max_steps=max_steps)[1] == len(products)
         assert len(products) <= max_steps
+
+
+def test_the_span_saves_products_and_changes_nothing_else():
+    k, d = 8, 200
+    rows = planted(teachers.random(k, d, 0), 4 * (k + 1) * d, seed=1)
+    iterate = Iterate.from_network(teachers.random(k, d, 2))
+    system = ModulatedSystem(rows, iterate.linearise, free_entries(k, d, False))
+    assert solve._pays(system, iterate.span())
+    found = [
+        conjugate_gradients(system, 1e-6, tolerance=1e-9, max_steps=200, span=span)
+        for span in (None, iterate.span())
+    ]
+    expected = direct(system, 1e-6)
+    for D_hat, _ in found:
+        np.testing.assert_allclose(D_hat, expected, atol=1e-8 * np.max(np.abs(expected)))
+    assert found[1][1] < 0.75 * found[0][1]
+
+
+def test_single_precision_loses_what_the_sums_and_the_condition_lose():
+    # Single precision has eps = 6e-8, sums of 4096 terms lose up to their root, 64, and the condition number of the
+    # matrix is below 100.
+    rows = planted(teachers.random(3, 500, 0), 5000, seed=1)
+    iterate = Iterate.from_network(teachers.random(3, 500, 2))
+    system = ModulatedSystem(rows, iterate.linearise, free_entries(3, 500, True))
+    assert system.is_large
+    single, double = (
+        conjugate_gradients(system, 1e-5, tolerance=1e-9, max_steps=100, single=single)[0]
+        for single in (True, False)
+    )
+    error = np.linalg.norm(single - double) / np.linalg.norm(double)
+    assert 1e-10 < error < 100 * 64 * 6e-8
 
 
 def test_no_gradient_is_no_step():

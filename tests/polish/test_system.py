@@ -6,7 +6,7 @@ import pytest
 from netlearn import teachers
 from netlearn.polish import Iterate, ModulatedSystem, system
 from netlearn.polish.gauss_newton import free_entries
-from netlearn.source import ArraySource
+from netlearn.source import arrays
 from tests.polish.twins import dense, planted
 
 N, D, K = 37, 4, 3
@@ -16,8 +16,8 @@ N, D, K = 37, 4, 3
 def block_size(request, monkeypatch):
     """Blocks of all rows, of a few rows, of exactly five rows, and of the smallest block."""
     smallest, entries = request.param
-    monkeypatch.setattr(ArraySource, "_SMALLEST_BLOCK", smallest)
-    monkeypatch.setattr(ArraySource, "_BLOCK_ENTRIES", entries)
+    monkeypatch.setattr(arrays, "_SMALLEST_BLOCK", smallest)
+    monkeypatch.setattr(arrays, "_BLOCK_ENTRIES", entries)
 
 
 @pytest.fixture(params=[2**27, 0], ids=["kept", "recomputed"])

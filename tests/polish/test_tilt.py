@@ -55,7 +55,9 @@ def test_the_plane_of_a_hard_instance_is_found(seed, s):
     # A fit of loss L inside V leaves an angle of order sqrt(L): the labels have unit variance, so that a
     # rotation by s costs a loss of order s^2.
     _, rows, P, W = problem(seed)
-    fit, V = fit_in_subspace(rows, at_sine(P, W, s), 2 * K + 2, np.random.default_rng(seed), biases=False)
+    fit, V = fit_in_subspace(
+        rows, at_sine(P, W, s), 2 * K + 2, np.random.default_rng(seed), biases=False, max_tilts=11
+    )
     assert fit.loss < 1e-6
     assert sine(V, P) < 3 * np.sqrt(1e-6)
 
@@ -63,7 +65,7 @@ def test_the_plane_of_a_hard_instance_is_found(seed, s):
 def test_nothing_is_found_from_the_orthogonal_plane():
     # Negative control: what V does not see at all, no tilt can find; the fit says so by its loss.
     _, rows, P, W = problem(0)
-    fit, V = fit_in_subspace(rows, W, 2 * K + 2, np.random.default_rng(0), biases=False)
+    fit, V = fit_in_subspace(rows, W, 2 * K + 2, np.random.default_rng(0), biases=False, max_tilts=11)
     assert fit.loss > 0.9
     assert sine(V, P) > 0.9
 

@@ -22,25 +22,26 @@ def numbered(n, d=3):
 @pytest.mark.parametrize("n", [4, 5, 17, 100, 101, 5000])
 def test_split_is_a_partition(n):
     samples = split(*numbered(n), np.random.default_rng(1))
-    for X, y in ((samples.X, samples.y), (samples.X_val, samples.y_val)):
+    rows = samples.rows.in_memory()
+    for X, y in ((rows.X, rows.y), (samples.X_val, samples.y_val)):
         np.testing.assert_array_equal(X[:, 0], y)  # rows and labels stay together
-    assert not set(samples.y) & set(samples.y_val)
-    np.testing.assert_array_equal(np.sort(np.concatenate([samples.y, samples.y_val])), np.arange(float(n)))
-    assert 1 <= samples.n_train < len(samples.y)
+    assert not set(rows.y) & set(samples.y_val)
+    np.testing.assert_array_equal(np.sort(np.concatenate([rows.y, samples.y_val])), np.arange(float(n)))
+    assert 1 <= samples.n_train < samples.n_train + samples.n_judge == len(rows.y)
     assert len(samples.y_val) >= 1
 
 
 def test_shares_are_a_twentieth_and_a_fiftieth():
     samples = split(*numbered(10_000), np.random.default_rng(1))
-    assert (len(samples.y_val), len(samples.y) - samples.n_train) == (200, 500)
+    assert (len(samples.y_val), samples.n_judge) == (200, 500)
     # Never more than 20,000 rows each.
     samples = split(np.zeros((1_500_000, 1)), np.zeros(1_500_000), np.random.default_rng(1))
-    assert (len(samples.y_val), len(samples.y) - samples.n_train) == (20_000, 20_000)
+    assert (len(samples.y_val), samples.n_judge) == (20_000, 20_000)
 
 
 def test_the_division_is_a_function_of_rng_alone():
     first, second, other = (split(*numbered(500), np.random.default_rng(seed)) for seed in (3, 3, 4))
-    np.testing.assert_array_equal(first.y, second.y)
+    np.testing.assert_array_equal(first.rows.in_memory().y, second.rows.in_memory().y)
     np.testing.assert_array_equal(first.y_val, second.y_val)
     assert not np.array_equal(first.y_val, other.y_val)
 
@@ -61,9 +62,10 @@ def test_every_row_is_as_likely_to_certify():
 def test_from_parts_shuffles_what_learns_and_leaves_the_certificate_rows():
     X, y = numbered(200)
     samples = Samples.from_parts(X[:150], y[:150], X[150:], y[150:], np.random.default_rng(0))
-    np.testing.assert_array_equal(np.sort(samples.y), y[:150])
-    assert not np.array_equal(samples.y, y[:150])
-    np.testing.assert_array_equal(samples.X[:, 0], samples.y)
+    rows = samples.rows.in_memory()
+    np.testing.assert_array_equal(np.sort(rows.y), y[:150])
+    assert not np.array_equal(rows.y, y[:150])
+    np.testing.assert_array_equal(rows.X[:, 0], rows.y)
     np.testing.assert_array_equal(samples.y_val, y[150:])
     assert samples.n_features == 3
 
@@ -78,8 +80,9 @@ def test_notes_of_one_division_are_not_those_of_another():
 def test_any_real_type_becomes_float64_in_the_division(dtype):
     X, y = numbered(20)
     samples = split(*checked_rows(X.astype(dtype), y.astype(dtype)), np.random.default_rng(0))
-    assert samples.X.dtype == samples.y.dtype == samples.X_val.dtype == samples.y_val.dtype == np.float64
-    np.testing.assert_array_equal(np.sort(np.concatenate([samples.y, samples.y_val])), y)
+    rows = samples.rows.in_memory()
+    assert rows.X.dtype == rows.y.dtype == samples.X_val.dtype == samples.y_val.dtype == np.float64
+    np.testing.assert_array_equal(np.sort(np.concatenate([rows.y, samples.y_val])), y)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from scipy import stats
 
 from netlearn import teachers
 from netlearn.moments import abs_hermite_coefficient
-from netlearn.source import ArraySource
+from netlearn.source import ArraySource, arrays
 from netlearn.subspace import sine
 from netlearn.subspace.look import look
 from netlearn.subspace.probes import LabelProbe, QuarticProbe, RankProbe, TailProbe, measure, span
@@ -135,7 +135,7 @@ def test_a_hard_plane_is_hidden_from_the_label_and_open_to_its_rank(k, seed):
     assert rank.basis.shape[1] == tail.basis.shape[1] == 2
     assert abs(rank.eigenvalues[1]) > 4 * rank.noise_floor > 4 / 1.5 * abs(rank.eigenvalues[2])
     assert sine(rank.basis, plane) < 0.25
-    V, spectra = look(rows, labels_as_they_are, wanted=k)
+    V, spectra = look(rows, labels_as_they_are, np.random.default_rng(0), wanted=k)
     assert V.shape == (20, 2)
     assert sine(V, plane) < 0.25
     assert [spectrum.name for spectrum in spectra][:3] == ["label", "rank of |label|", "tail of |label|"]
@@ -180,8 +180,8 @@ def test_filters_are_centred_bounded_and_even():
 def test_spectra_are_sorted_and_blocks_do_not_matter(monkeypatch):
     rows, _ = planted(teachers.random(3, 6, 0), 3000, 1)
     whole = measure(rows, labels_as_they_are, every_probe(rows.y))
-    monkeypatch.setattr(ArraySource, "_SMALLEST_BLOCK", 97)
-    monkeypatch.setattr(ArraySource, "_BLOCK_ENTRIES", 1)
+    monkeypatch.setattr(arrays, "_SMALLEST_BLOCK", 97)
+    monkeypatch.setattr(arrays, "_BLOCK_ENTRIES", 1)
     blocks = measure(rows, labels_as_they_are, every_probe(rows.y))
     for one, other in zip(whole, blocks, strict=True):
         np.testing.assert_allclose(other.matrix, one.matrix, atol=1e-12)
@@ -192,7 +192,7 @@ def test_spectra_are_sorted_and_blocks_do_not_matter(monkeypatch):
 @pytest.mark.parametrize("y", [np.zeros(500), np.full(500, 3.0)])
 def test_labels_without_spread_show_nothing(y):
     X = np.random.default_rng(0).standard_normal((500, 4))
-    V, spectra = look(ArraySource(X, y), lambda X, y: y - y.mean(), wanted=2)
+    V, spectra = look(ArraySource(X, y), lambda X, y: y - y.mean(), np.random.default_rng(0), wanted=2)
     assert V.shape == (4, 0)
     assert spectra == []
 
@@ -218,6 +218,6 @@ def test_degree_four_shows_units_that_cancel_in_degree_two(seed):
 def test_degree_four_is_asked_only_when_units_are_missing():
     rows, _ = planted(teachers.positive(3, 12, 0), 10_000, 1)
     for wanted, asked in ((3, False), (4, True)):
-        V, spectra = look(rows, labels_as_they_are, wanted=wanted)
+        V, spectra = look(rows, labels_as_they_are, np.random.default_rng(0), wanted=wanted)
         assert V.shape[1] >= 3
         assert (spectra[-1].name == "degree 4") == asked

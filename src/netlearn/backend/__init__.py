@@ -1,4 +1,4 @@
-"""Below all rooms: which array library the inputs belong to, and the check every input array passes.
+"""Below all rooms: which array library the inputs belong to, the check every input array passes, threads.
 
 Mathematics in the rooms is written once, against the namespace ``xp`` of the arrays it is given. NumPy is
 the reference; torch arrays stay torch arrays, on the device they came on.

@@ -2,6 +2,7 @@
 
 import array_api_compat
 import array_api_compat.numpy as numpy_namespace
+import numpy as np
 
 from netlearn.errors import InputError
 
@@ -64,6 +65,9 @@ def real_array(name, value, *, ndim, like=None):
         raise InputError(f"{name} must hold real numbers; got elements of type {array.dtype}.")
     if array.ndim != ndim:
         raise InputError(f"{name} must have {ndim} axes; got an array of shape {tuple(array.shape)}.")
-    if not xp.all(xp.isfinite(array)):
+    # One non-finite entry makes the sum non-finite; only such a sum is worth a second look, entry by entry.
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = xp.sum(array)
+    if not xp.isfinite(total) and not xp.all(xp.isfinite(array)):
         raise InputError(f"{name} must be finite; got NaN or infinity. Drop or repair those rows first.")
     return array

@@ -5,7 +5,7 @@ shell completion answer at once.
 """
 
 import sys
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -22,6 +22,55 @@ app = typer.Typer(
 )
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
+
+# What several commands take.
+Data = Annotated[
+    str,
+    typer.Argument(help="Rows: a .csv, .parquet, .npy or .npz file; a folder or pattern of Parquet files."),
+]
+Model = Annotated[str, typer.Argument(help="A .safetensors file that netlearn wrote.")]
+_NETWORK, _FILES, _RUN = "The network", "Files to write", "The run"
+NHidden = Annotated[
+    str,
+    typer.Option(
+        "--n-hidden", "-k", metavar="K", help="Number of neurons, or auto.", rich_help_panel=_NETWORK
+    ),
+]
+Biases = Annotated[
+    Literal["auto", "yes", "no"],
+    typer.Option(help="Whether neurons have biases.", rich_help_panel=_NETWORK),
+]
+Epsilon = Annotated[
+    float | None,
+    typer.Option(help="Error to certify, in the units of the labels.", rich_help_panel=_NETWORK),
+]
+FailureProb = Annotated[
+    float,
+    typer.Option(help="Probability with which the certificate may be wrong.", rich_help_panel=_NETWORK),
+]
+ModelOut = Annotated[
+    str | None, typer.Option("--out", "-o", help="The network, .safetensors.", rich_help_panel=_FILES)
+]
+ReportOut = Annotated[
+    str | None,
+    typer.Option("--report", help="A page to read in a browser, .html.", rich_help_panel=_FILES),
+]
+Seed = Annotated[
+    int,
+    typer.Option(min=0, metavar="N", help="Same data, same seed: same network.", rich_help_panel=_RUN),
+]
+Threads = Annotated[
+    int | None,
+    typer.Option(min=1, metavar="N", help="Most threads to compute with.", rich_help_panel=_RUN),
+]
+TimeLimit = Annotated[
+    float | None,
+    typer.Option(
+        metavar="SECONDS",
+        help="Time after which the best network so far is given.",
+        rich_help_panel=_RUN,
+    ),
+]
 
 
 def _show_version(wanted: bool) -> None:
@@ -70,6 +119,152 @@ def plan(
     from netlearn.cli.plan import answer
 
     deliver(answer(n_features, n_hidden, epsilon, radius, failure_prob), as_json=json)
+
+
+@app.command(epilog="Example: netlearn learn data.csv --target price --out model.safetensors")
+def learn(
+    data: Data,
+    target: Annotated[
+        str | None,
+        typer.Option("--target", "-t", help="Column of labels: its name, or its number counted from 0."),
+    ] = None,
+    features: Annotated[
+        str | None, typer.Option(help="Columns to learn from, as a,b,c.", show_default="all but the target")
+    ] = None,
+    n_hidden: NHidden = "auto",
+    biases: Biases = "auto",
+    epsilon: Epsilon = None,
+    failure_prob: FailureProb = 0.01,
+    out: ModelOut = None,
+    report: ReportOut = None,
+    predictions: Annotated[
+        str | None,
+        typer.Option(
+            help="The network's values at all rows: .csv, .parquet or .npy.", rich_help_panel=_FILES
+        ),
+    ] = None,
+    seed: Seed = 0,
+    threads: Threads = None,
+    device: Annotated[str, typer.Option(help="Where to compute; cpu so far.", rich_help_panel=_RUN)] = "cpu",
+    time_limit: TimeLimit = None,
+    json: Json = False,
+) -> None:
+    """Learn a network from the rows of a file."""
+    from netlearn.cli.learn import answer
+    from netlearn.cli.learning import Options, Outputs
+    from netlearn.cli.output import deliver
+
+    options = Options(n_hidden, biases, epsilon, failure_prob, seed, time_limit, threads, device)
+    deliver(answer(data, target, features, options, Outputs(out, report, predictions)), as_json=json)
+
+
+@app.command(epilog="Example: netlearn predict model.safetensors new.csv --out predictions.csv")
+def predict(
+    model: Model,
+    data: Data,
+    out: Annotated[str, typer.Option("--out", "-o", help="Where to write: .csv, .parquet or .npy.")],
+    target: Annotated[
+        str | None,
+        typer.Option("--target", "-t", help="Column of labels, to say how far off predictions are."),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Write a network's values at the rows of a file."""
+    from netlearn.cli.output import deliver
+    from netlearn.cli.predict import answer
+
+    deliver(answer(model, data, target, out), as_json=json)
+
+
+@app.command(epilog="Example: netlearn recheck model.safetensors fresh.csv --epsilon 0.1")
+def recheck(
+    model: Model,
+    data: Data,
+    target: Annotated[
+        str | None,
+        typer.Option("--target", "-t", help="Column of labels.", show_default="the one learned from"),
+    ] = None,
+    epsilon: Annotated[
+        float | None, typer.Option(help="Error that must be certified; exit code 3 if not.")
+    ] = None,
+    failure_prob: Annotated[
+        float | None,
+        typer.Option(help="Probability with which the certificate may be wrong.", show_default="as learned"),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Certify a network anew, on rows that took no part in learning it."""
+    from netlearn.cli.output import deliver
+    from netlearn.cli.recheck import answer
+
+    deliver(answer(model, data, target, epsilon, failure_prob), as_json=json)
+
+
+@app.command(epilog="Example: netlearn extract mymodule:predict --features 10 --budget 5000")
+def extract(
+    spec: Annotated[
+        str,
+        typer.Argument(
+            help="The black box: module:function, a .onnx file, or a TorchScript or state_dict file."
+        ),
+    ],
+    features: Annotated[
+        int | None,
+        typer.Option("--features", "-d", min=1, help="Number of inputs, where the box does not tell."),
+    ] = None,
+    budget: Annotated[int | None, typer.Option(help="Largest number of points to ask for.")] = None,
+    n_hidden: NHidden = "auto",
+    biases: Biases = "auto",
+    epsilon: Epsilon = None,
+    failure_prob: FailureProb = 0.01,
+    out: ModelOut = None,
+    report: ReportOut = None,
+    seed: Seed = 0,
+    threads: Threads = None,
+    time_limit: TimeLimit = None,
+    json: Json = False,
+) -> None:
+    """Learn a network by asking a black box."""
+    from netlearn.cli.extract import answer
+    from netlearn.cli.learning import Options, Outputs
+    from netlearn.cli.output import deliver
+
+    options = Options(n_hidden, biases, epsilon, failure_prob, seed, time_limit, threads)
+    deliver(answer(spec, features, budget, options, Outputs(out, report)), as_json=json)
+
+
+@app.command(epilog="Example: netlearn export model.safetensors --out model.onnx")
+def export(
+    model: Model,
+    out: Annotated[
+        str,
+        typer.Option(
+            "--out", "-o", help="Its suffix decides: .onnx, .npz, or .safetensors, a state_dict for torch."
+        ),
+    ],
+    dtype: Annotated[
+        Literal["float64", "float32"], typer.Option(help="Numbers of an .onnx file.")
+    ] = "float64",
+    json: Json = False,
+) -> None:
+    """Write a network in a format of others: ONNX, NumPy, torch."""
+    from netlearn.cli.export import answer
+    from netlearn.cli.output import deliver
+
+    deliver(answer(model, out, dtype), as_json=json)
+
+
+@app.command(epilog="Example: netlearn report model.safetensors --out report.html")
+def report(
+    model: Model,
+    out: Annotated[str, typer.Option("--out", "-o", help="Where to write the page, .html.")],
+    json: Json = False,
+) -> None:
+    """Write the report of a run that was saved before."""
+    from netlearn.cli.output import deliver
+    from netlearn.cli.report import answer
+
+    deliver(answer(model, out), as_json=json)
 
 
 def main() -> None:

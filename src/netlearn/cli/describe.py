@@ -136,13 +136,34 @@ def progress_sentence(progress: "Progress") -> str:
 
 def certificate_sentence(certificate: Certificate) -> str:
     """Say what is certified, from what, by which inequality and under which assumptions."""
-    bound = f"error at most {certificate.error_bound:.2g}"
+    return f"{bound_sentence(certificate)}. Assumed: {'; '.join(certificate.assumptions)}"
+
+
+def bound_sentence(certificate: Certificate) -> str:
+    """Say what is certified, from what and by which inequality."""
+    bound = f"error at most {rounded_up(certificate.error_bound)}"
     if not math.isfinite(certificate.error_bound):
         bound = "no bound, the rows are too few"
     return (
         f"{bound}, with confidence {certificate.confidence:g}, from {certificate.n_val:,} fresh rows "
-        f"({certificate.method}). Assumed: {'; '.join(certificate.assumptions)}"
+        f"({certificate.method})"
     )
+
+
+def rounded_up(bound: float) -> str:
+    """Write a bound in three digits that promise no more than it does.
+
+    Examples
+    --------
+    >>> rounded_up(0.10301), rounded_up(2.5), rounded_up(0.0)
+    ('0.104', '2.5', '0')
+    """
+    if bound == 0.0 or not math.isfinite(bound):
+        return f"{bound:g}"
+    nearest = f"{bound:.3g}"
+    if float(nearest) >= bound:
+        return nearest
+    return f"{float(nearest) + 10.0 ** (math.floor(math.log10(bound)) - 2):.3g}"
 
 
 def probe_name(probe: Probe) -> str:

@@ -7,12 +7,17 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import chi2
 
+from netlearn.backend.threads import in_order
 from netlearn.network import ShallowNetwork
 
 # Chance that rows from N(0, I) are taken for something else and whitened needlessly (which does no harm).
 _FALSE_ALARM = 1e-6
 # Directions in which rows vary less than this share of their largest spread carry no information.
 _NULL_SHARE = 1e-13
+# Rows whose Gram matrix one thread takes at a time.
+_GRAM_ROWS = 4096
+# A value computed in single precision is off by a few roundings, not by one.
+_ROUNDINGS = 8
 # Projections on which the departure from normality is measured.
 _N_PROJECTIONS = 64
 
@@ -28,6 +33,8 @@ class Standardiser:
         None stands for the identity: rows that agree with N(0, I) are left as they are.
     centre, scale : float
         Of the labels.
+    rounding : float
+        Root mean square, in units of the labels' spread, that labels computed in their precision may be off.
     departure : float
         Largest of |skewness| and |excess kurtosis| over random projections, in units of what N(0, I) rows
         as many as these would show in one projection (their standard error).
@@ -37,6 +44,7 @@ class Standardiser:
     W: np.ndarray | None
     centre: float
     scale: float
+    rounding: float
     departure: float
 
     @property
@@ -80,7 +88,8 @@ def standardise(X: np.ndarray, y: np.ndarray, rng: np.random.Generator) -> Stand
         scale = largest  # constant labels: only the affine part will be fitted
     mean = X.mean(axis=0)
     if n > d:
-        Sigma = X.T @ X / n
+        parts = [X[start : start + _GRAM_ROWS] for start in range(0, n, _GRAM_ROWS)]
+        Sigma = sum(in_order(lambda part: part.T @ part, parts)) / n
         spread = np.sqrt(np.maximum(np.linalg.eigvalsh(Sigma), 0.0))
         slack = np.sqrt(d / n) + np.sqrt(2 * np.log(2 / _FALSE_ALARM) / n)
         standard = n * (mean @ mean) < chi2.isf(_FALSE_ALARM, d) and np.all(np.abs(spread - 1) < slack)
@@ -92,7 +101,15 @@ def standardise(X: np.ndarray, y: np.ndarray, rng: np.random.Generator) -> Stand
     if standard:
         mean = np.zeros(d)
     Z = X if standard else (X - mean) @ W
-    return Standardiser(mean, W, centre, scale, _departure(Z, rng))
+    return Standardiser(mean, W, centre, scale, _rounding(y, scale), _departure(Z, rng))
+
+
+def _rounding(y: np.ndarray, scale: float) -> float:
+    """Return what single precision leaves of labels that all fit into it; for others, nothing is lost yet."""
+    with np.errstate(over="ignore"):
+        if not np.array_equal(y, y.astype(np.float32)):
+            return 0.0
+    return _ROUNDINGS * np.finfo(np.float32).eps / 2 * float(np.sqrt(np.mean((y / scale) ** 2)))
 
 
 def _whitening(Sigma: np.ndarray) -> np.ndarray:
@@ -115,7 +132,8 @@ def _departure(Z: np.ndarray, rng: np.random.Generator) -> float:
     directions = rng.standard_normal((r, _N_PROJECTIONS))
     # Columns themselves too: a discrete or bounded input hides in random mixtures.
     directions = np.hstack([directions / np.linalg.norm(directions, axis=0), np.eye(r)[:, :_N_PROJECTIONS]])
-    s = Z @ directions
+    s = np.vstack(list(in_order(lambda part: part @ directions, np.array_split(Z, -(-n // _GRAM_ROWS)))))
     s = (s - s.mean(axis=0)) / np.maximum(s.std(axis=0), 1e-300)
-    skewness, kurtosis = np.mean(s**3, axis=0), np.mean(s**4, axis=0) - 3.0
+    square = s * s  # powers above the second are slow, and these are many numbers
+    skewness, kurtosis = np.mean(square * s, axis=0), np.mean(square * square, axis=0) - 3.0
     return float(max(np.max(np.abs(skewness)) / np.sqrt(6 / n), np.max(np.abs(kurtosis)) / np.sqrt(24 / n)))

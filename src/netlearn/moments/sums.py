@@ -13,6 +13,7 @@ import copy
 from operator import index
 
 from netlearn.backend import namespace, real_array
+from netlearn.backend.threads import in_order
 from netlearn.errors import InputError
 from netlearn.moments.checks import checked_orders, unit_directions
 from netlearn.moments.contraction import add_rows
@@ -116,9 +117,13 @@ class MomentSum:
                 f"y must have one entry per row of X; got {y.shape[0]} entries and {X.shape[0]} rows."
             )
         first_row = self.count if first_row is None else index(first_row)
-        for group in range(N_GROUPS):
+
+        def add_to_group(group):
             rows = slice((group - first_row) % N_GROUPS, None, N_GROUPS)
             self._add_to_group(group, X[rows, :], y[rows])
+
+        for _ in in_order(add_to_group, range(N_GROUPS)):
+            pass
 
     def _add_to_group(self, group, X, y):
         xp = namespace(X)

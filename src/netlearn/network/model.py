@@ -5,15 +5,21 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from array_api_compat import array_namespace, device, is_array_api_obj
 from numpy.typing import ArrayLike, NDArray
 
 from netlearn.errors import InputError
-from netlearn.network import distance, files, relu, sensitivity
+from netlearn.network import distance, files, npz_form, onnx_form, relu, sensitivity, sklearn_form, torch_form
 from netlearn.network.canonical import canonical
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import torch
+    from sklearn.neural_network import MLPRegressor
 
 # Entries of the (rows, n_hidden) block that is alive during evaluation: 2 MB in float64, within cache.
 _BLOCK_ENTRIES = 2**18
@@ -276,6 +282,83 @@ class ShallowNetwork:
             return cls(**arrays)
         except InputError as error:
             raise InputError(f"{os.fspath(path)} does not hold a usable network: {error}") from error
+
+    def to_onnx(self, path: str | os.PathLike, *, dtype: str = "float64") -> None:
+        """Write the ReLU form to `path` as an ONNX graph: MatMul, Add, Relu, MatMul, Add.
+
+        Input "X" of shape (n, d) with n free, output "y" of shape (n,) or (n, m), as calling the network gives.
+        An existing file is replaced once all is written.
+
+        Parameters
+        ----------
+        path : str or path
+        dtype : {"float64", "float32"}
+            Of weights and arithmetic.
+        """
+        onnx_form.to_onnx(self, path, dtype)
+
+    @classmethod
+    def from_onnx(cls, path: str | os.PathLike) -> ShallowNetwork:
+        """Read an ONNX graph of one hidden layer of ReLUs.
+
+        Affine maps may be written as Gemm, or as MatMul and Add, as the exporters of torch and scikit-learn do. Any
+        other graph is refused in one sentence. A single output makes a network of one number per row.
+        """
+        return cls.from_relu(*onnx_form.from_onnx(path))
+
+    def to_torch(self, *, dtype: str | torch.dtype = "float64") -> torch.nn.Sequential:
+        """Return the ReLU form as ``torch.nn.Sequential(Linear, ReLU, Linear)``, on the CPU and ready to train.
+
+        Its answers have shape (n, m), one output included.
+
+        Parameters
+        ----------
+        dtype : {"float64", "float32"} or torch.dtype
+
+        Returns
+        -------
+        torch.nn.Sequential
+        """
+        return torch_form.to_torch(self, dtype)
+
+    @classmethod
+    def from_torch(cls, model: torch.nn.Module | Mapping[str, torch.Tensor]) -> ShallowNetwork:
+        """Read a torch model that computes Linear, ReLU, Linear.
+
+        Parameters
+        ----------
+        model : torch.nn.Module or state_dict
+            A module of any class; a float64 copy of it is run, and refused if it does not answer as its two Linear
+            layers with a ReLU between. A state_dict cannot tell its activation, and is taken to have ReLUs.
+
+        Returns
+        -------
+        ShallowNetwork
+            A single output makes a network of one number per row.
+        """
+        return cls.from_relu(*torch_form.from_torch(model))
+
+    def to_sklearn(self) -> MLPRegressor:
+        """Return the ReLU form as a fitted ``sklearn.neural_network.MLPRegressor``, without a fit."""
+        return sklearn_form.to_sklearn(self)
+
+    @classmethod
+    def from_sklearn(cls, model: MLPRegressor) -> ShallowNetwork:
+        """Read a fitted ``MLPRegressor`` with one hidden layer and activation "relu"."""
+        return cls.from_relu(*sklearn_form.from_sklearn(model))
+
+    def to_npz(self, path: str | os.PathLike) -> None:
+        """Write the ReLU form to `path` as NumPy arrays, which ``np.load(path, allow_pickle=False)`` reads.
+
+        ``y = np.maximum(X @ weights_0 + biases_0, 0) @ weights_1 + biases_1``, with these four names. An existing
+        file is replaced once all is written.
+        """
+        npz_form.to_npz(self, path)
+
+    @classmethod
+    def from_npz(cls, path: str | os.PathLike) -> ShallowNetwork:
+        """Read the arrays that `to_npz` writes; any other file is refused in one sentence."""
+        return cls.from_relu(*npz_form.from_npz(path))
 
     def __add__(self, other: ShallowNetwork) -> ShallowNetwork:
         if not isinstance(other, ShallowNetwork):

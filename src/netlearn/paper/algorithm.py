@@ -19,7 +19,7 @@ from netlearn.moments import MomentSum
 from netlearn.network import ShallowNetwork
 from netlearn.paper.rows import Sample, draw
 from netlearn.paper.schedule import NOISE_CUT, Schedule
-from netlearn.result import Diagnostics, LearnResult, Probe, Status
+from netlearn.result import Diagnostics, HeldOut, LearnResult, Probe, Status
 from netlearn.search import (
     SearchOutcome,
     ValidationSum,
@@ -108,9 +108,10 @@ def find_subspace(sample: Sample, schedule: Schedule, *, rng: np.random.Generato
                 continue  # M_2 does not depend on g: one copy is enough
             M, floor = moments.matrices[direction, index], float(floors[direction, index])
             rho = np.linalg.eigvalsh(M)
-            probes.append(Probe(order, direction, rho[np.argsort(-np.abs(rho))], floor))
             cut = schedule.eta_prime if schedule.origin == "theory" else NOISE_CUT * floor
             bases.append(eigenprojector(M, cut))  # line 4
+            by_magnitude = rho[np.argsort(-np.abs(rho))]
+            probes.append(Probe(order, direction, by_magnitude, floor, n_kept=bases[-1].shape[1]))
     V, kappa = joint_span(bases, schedule.nu)  # line 5
     if schedule.origin == "practical":
         schedule = schedule.with_noise_floors([probe.noise_floor for probe in probes])
@@ -175,10 +176,11 @@ def conclude(
     )
     with timed(seconds, "certify"):
         blocks = list(draw(sample, n_rows, schedule.n_features))
+        X, y = (np.concatenate(part) for part in zip(*blocks, strict=True))
         certificate = certify(
             network,
-            np.concatenate([X for X, _ in blocks]),
-            np.concatenate([y for _, y in blocks]),
+            X,
+            y,
             failure_prob=schedule.failure_prob,
             target_lipschitz=target_lipschitz,
         )
@@ -189,6 +191,7 @@ def conclude(
         subspace=found.V,
         schedule=schedule,
         diagnostics=replace(diagnostics, seconds=seconds, rows={**diagnostics.rows, "certify": n_rows}),
+        held_out=HeldOut.first(X, y),
     )
 
 

@@ -4,43 +4,49 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from netlearn.polish.gauss_newton import Deadline, finish, never
+from netlearn.polish.gauss_newton import NEAR, Deadline, Polished, finish, never
 from netlearn.polish.iterate import Iterate
+from netlearn.polish.solve import conjugate_gradients
+from netlearn.polish.system import ModulatedSystem
 from netlearn.polish.tilt import fit_in_subspace, inside, lift
-from netlearn.polish.wide import CANDIDATE_GAIN, EXACT, enough_rows, n_unknowns, reduce_to, wide_fit
-from netlearn.source import ArraySource
+from netlearn.polish.wide import CANDIDATE_GAIN, EXACT, n_unknowns, reduce_to, rough_rows, wide_fit
+from netlearn.source import ArraySource, Source
 from netlearn.subspace.look import look
 
 # Widths of the wide starts in units of n_hidden, in the order tried.
 _SURPLUS = (1.25, 1.5, 1.25, 2.0, 1.5, 1.25, 2.0, 3.0)
-# Mean square below which a candidate deserves all rows.
-_NEAR = 1e-4
+# Tilts of V between fits inside it.
+_MOST_TILTS = 11
+# Mean square at which units are near enough to their places for the surplus to show as such.
+_IN_PLACE = 2e-3
+# Rows for reducing a fit inside V to fewer units.
+_INSIDE = 20_000
 # Two attempts whose held-out errors agree this closely have found the same thing: what is left is noise.
 _AGREEMENT = 0.02
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A network with its mean squares on the rows it was fitted to and on the rows that judge it."""
+    """A network with its mean squares on the rows it was fitted to and on the rows that judge it.
+
+    `fitted` and `exact` say that these are what rounding leaves of them.
+    """
 
     iterate: Iterate
     loss: float
     score: float
+    fitted: bool
+    exact: bool
     trace: tuple[float, ...] = ()
     route: str = ""
 
     def residual(self, X: np.ndarray, y: np.ndarray) -> np.ndarray:
         """Return y minus the network's values."""
         return y - self.iterate.linearise(X)[0]
-
-    @property
-    def exact(self) -> bool:
-        """Whether unseen labels are reproduced to rounding."""
-        return self.score < EXACT
 
 
 @dataclass
@@ -49,25 +55,35 @@ class Search:
 
     Attributes
     ----------
-    train, judge : ArraySource
-        Whitened rows with labels of unit variance.
+    train : Source
+    pilot, judge : ArraySource
+        The first rows of `train`, in memory; and others that are not among them. All are whitened, with labels
+        of unit variance.
     V : array of shape (d, r)
         What the probes have seen; r = 0 and r = d mean that there is nothing to use.
     biases : bool
     rng : numpy.random.Generator
+    rounding : float
+        Mean square that counts as none: what the precision of the labels leaves of them.
     deadline : callable
     tell : callable
         Told in words what is being tried.
     """
 
-    train: ArraySource
+    train: Source
+    pilot: ArraySource
     judge: ArraySource
     V: np.ndarray
     biases: bool
     rng: np.random.Generator
+    rounding: float = EXACT
     deadline: Deadline = never
     tell: Callable[[str], None] = field(default=lambda message: None)
     _affine: Candidate | None = field(default=None, init=False, repr=False)
+
+    @property
+    def _limits(self) -> dict:
+        return {"biases": self.biases, "deadline": self.deadline}
 
     def squares(self, iterate: Iterate) -> np.ndarray:
         """Return the squared errors on the judging rows."""
@@ -77,18 +93,30 @@ class Search:
         self, iterate: Iterate, loss: float, trace: tuple[float, ...] = (), route: str = ""
     ) -> Candidate:
         """Return the candidate with its score, polished on all rows first where it is near."""
-        exact = np.mean(self.squares(iterate)) <= EXACT
-        if not exact and (loss < _NEAR or self.ample(iterate.n_hidden)):
+        exact = np.mean(self.squares(iterate)) <= self.rounding
+        if not exact and (loss < NEAR or self.ample(iterate.n_hidden)):
             # Some rows may leave a gap between two near units that all rows close; and losses can be compared.
             fit = finish(
                 self.train, iterate, biases=self.biases, least_gain=CANDIDATE_GAIN, deadline=self.deadline
             )
             iterate, loss, trace = fit.iterate, fit.loss, trace + fit.trace
-        return Candidate(iterate, loss, float(np.mean(self.squares(iterate))), trace, route)
+        return self.candidate(iterate, loss, trace, route)
+
+    def candidate(self, iterate: Iterate, loss: float, trace: tuple[float, ...], route: str) -> Candidate:
+        """Return the candidate with its score as it is."""
+        score = float(np.mean(self.squares(iterate)))
+        enough = self.train.n_rows >= _SURPLUS[0] * self.n_unknowns(iterate.n_hidden)
+        return Candidate(
+            iterate, loss, score, enough and loss < self.rounding, score < self.rounding, trace, route
+        )
+
+    def n_unknowns(self, n_hidden: int) -> int:
+        """Return the number of unknowns of a network of this width."""
+        return n_unknowns(n_hidden, self.train.n_features, self.biases)
 
     def ample(self, n_hidden: int) -> bool:
         """Whether the rows that learn are so many that their own mean square ranks fits of one width."""
-        return self.train.n_rows >= 10 * n_unknowns(n_hidden, self.train.n_features, self.biases)
+        return self.train.n_rows >= 10 * self.n_unknowns(n_hidden)
 
     def best_of(self, found: list[Candidate]) -> Candidate:
         """Return the best of some candidates of one width: by held-out rows, or by all rows where these are ample.
@@ -103,11 +131,15 @@ class Search:
         return min(found, key=lambda candidate: candidate.score)
 
     def affine(self) -> Candidate:
-        """Return the best network without units; every width starts its list of candidates with it."""
+        """Return the best network without units on the pilot's rows; what it leaves is what probes see."""
         if self._affine is None:
             start = Iterate(np.zeros((1, self.train.n_features + 1)), np.zeros(0))
-            fit = finish(self.train, start, biases=False)
-            self._affine = self.judged(fit.iterate, fit.loss, fit.trace, "affine")
+            system = ModulatedSystem(self.pilot, start.linearise, np.ones(start.a.shape))
+            step, _ = conjugate_gradients(system, 0.0, tolerance=1e-6, max_steps=50)
+            # Labels that are affine themselves are fitted to rounding; else a thousandth of their spread is nothing.
+            rounds = 60 if float(np.mean(self.squares(start.moved(step)))) < NEAR else 0
+            fit = finish(self.pilot, start.moved(step), biases=False, max_rounds=rounds)
+            self._affine = self.candidate(fit.iterate, fit.loss, fit.trace, "affine")
         return self._affine
 
     def in_subspace(self, n_hidden: int) -> Candidate | None:
@@ -116,22 +148,38 @@ class Search:
         if not 0 < r <= self.train.n_features / 3 or 4 * n_hidden > self.train.n_rows:
             return None  # nothing seen, or so much that the full space is hardly larger, or hardly any rows
         self.tell(f"{n_hidden} units inside the {r}-dimensional subspace")
+        if r < n_hidden:
+            start = self._crowded(n_hidden)
+        else:
+            start = self._spacious(n_hidden)
+        fit = reduce_to(self.train, start, n_hidden, exact=self.rounding, **self._limits)
+        return self.judged(fit.iterate, fit.loss, fit.trace, "subspace")
+
+    def _crowded(self, n_hidden: int) -> Polished:
+        """Fit inside V where it has fewer dimensions than there are units: wide, tilting V until the fit is good."""
+        r = self.V.shape[1]
         width = 2 * n_hidden + 2 if r <= 2 else max(min(3 * n_hidden, 64), math.ceil(1.25 * n_hidden))
-        fit, V = fit_in_subspace(
-            self.train, self.V, width, self.rng, biases=self.biases, deadline=self.deadline
-        )
-        reduced = reduce_to(
-            inside(self.train, V, 20_000), fit, n_hidden, biases=self.biases, deadline=self.deadline
-        )
-        start = lift(reduced.iterate, V)
+        fit, V = fit_in_subspace(self.train, self.V, width, self.rng, max_tilts=_MOST_TILTS, **self._limits)
+        reduced = reduce_to(inside(self.train, V, _INSIDE), fit, n_hidden, **self._limits)
+        return replace(reduced, iterate=lift(reduced.iterate, V))
+
+    def _spacious(self, n_hidden: int) -> Polished:
+        """Fit inside V where it has a dimension for each unit: tilting V is no easier then than moving the units.
+
+        What V misses of the units is noise to a fit inside it, which then cannot tell a unit from a surplus one:
+        some of the surplus is kept until the units are near their places.
+        """
+        fit, V = fit_in_subspace(self.train, self.V, 2 * n_hidden + 2, self.rng, max_tilts=0, **self._limits)
+        width = math.ceil(_SURPLUS[0] * n_hidden)
+        reduced = reduce_to(inside(self.train, V, _INSIDE), fit, width, **self._limits)
         fit = finish(
-            enough_rows(self.train, n_hidden, self.biases),
-            start,
-            biases=self.biases,
+            rough_rows(self.train, width, self.biases),
+            lift(reduced.iterate, V),
             least_gain=CANDIDATE_GAIN,
-            deadline=self.deadline,
+            until=_IN_PLACE,
+            **self._limits,
         )
-        return self.judged(fit.iterate, fit.loss, reduced.trace + fit.trace, "subspace")
+        return replace(fit, trace=reduced.trace + fit.trace)
 
     def with_residual_moments(self, found: Candidate, n_hidden: int) -> Candidate | None:
         """Attempt through V again, with the directions that the moments of the residual add to it.
@@ -139,7 +187,7 @@ class Search:
         With exact labels the noise of the residual's moments is in proportion to the residual: units too weak
         to show at first stand out once the strong ones are subtracted.
         """
-        more, _ = look(self.train, found.residual, wanted=n_hidden)
+        more, _ = look(self.train, found.residual, self.rng, wanted=n_hidden)
         new = more - self.V @ (self.V.T @ more)
         Q, s, _ = np.linalg.svd(new, full_matrices=False)
         if not np.any(s > 0.5):
@@ -155,12 +203,11 @@ class Search:
         through_V = self.in_subspace(n_hidden)
         if through_V is not None:
             found.append(through_V)
-        n, d = self.train.n_rows, self.train.n_features
         attempt = 0
         while attempt < attempts:
             best = self.best_of(found)
-            too_few = n < 1.05 * n_unknowns(n_hidden, d, self.biases)
-            if best.exact or too_few or self.agree(found) or self.deadline():
+            too_few = self.train.n_rows < 1.05 * self.n_unknowns(n_hidden)
+            if best.exact or best.fitted or too_few or self.agree(found) or self.deadline():
                 break
             if attempt == 1 and through_V is not None:
                 again = self.with_residual_moments(best, n_hidden)
@@ -169,7 +216,7 @@ class Search:
                 if again is not None:
                     found.append(again)
                     best = self.best_of(found)
-                    if best.exact:
+                    if best.exact or best.fitted:
                         break
             # A fit that has some of the units right is worth completing; every other time start anew.
             useful = best.iterate.n_hidden > 0 and best.score < 0.5 and attempt % 2 == (through_V is None)
@@ -178,10 +225,10 @@ class Search:
                 self.train,
                 n_hidden,
                 self.rng,
-                biases=self.biases,
                 surplus=_SURPLUS[attempt],
                 known=best.iterate if useful else None,
-                deadline=self.deadline,
+                exact=self.rounding,
+                **self._limits,
             )
             found.append(self.judged(fit.iterate, fit.loss, fit.trace, "regrown" if useful else "wide"))
             attempt += 1
@@ -195,7 +242,7 @@ class Search:
         k = rivals[0].iterate.n_hidden
         if self.ample(k):
             # Fits in one basin differ by much less than the share P / N of the noise that P unknowns absorb.
-            share = n_unknowns(k, self.train.n_features, self.biases) / self.train.n_rows
+            share = self.n_unknowns(k) / self.train.n_rows
             first, second = sorted(candidate.loss for candidate in rivals)[:2]
             return second <= (1 + share / 4) * first
         first, second = sorted(candidate.score for candidate in rivals)[:2]
@@ -208,13 +255,14 @@ class Search:
         held-out error among several. Where they are few they see little, so the rows that learned must agree:
         by Schwarz's criterion, N log(loss / loss) <= n_fewer log N.
         """
-        if larger.exact:
-            return smaller.exact
+        if larger.exact or larger.fitted:
+            return smaller.exact >= larger.exact and smaller.fitted >= larger.fitted
         difference = self.squares(smaller.iterate) - self.squares(larger.iterate)
         if np.mean(difference) > 4.0 * np.std(difference) / math.sqrt(len(difference)):
             return False
         n = self.train.n_rows
         losses = [
-            np.mean(candidate.residual(self.train.X, self.train.y) ** 2) for candidate in (smaller, larger)
+            sum(float(np.sum(candidate.residual(X, y) ** 2)) for X, y in self.train.blocks())
+            for candidate in (smaller, larger)
         ]
-        return bool(n * np.log(losses[0] / losses[1]) <= n_fewer * math.log(n))
+        return bool(n * math.log(losses[0] / losses[1]) <= n_fewer * math.log(n))

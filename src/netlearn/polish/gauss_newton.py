@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from netlearn.polish.iterate import Iterate
+from netlearn.polish.iterate import Iterate, free_entries
 from netlearn.polish.solve import conjugate_gradients, direct
 from netlearn.polish.system import ModulatedSystem
 from netlearn.source import Source
@@ -25,13 +25,15 @@ from netlearn.source import Source
 # 0.7 twice as many, and 1.9 diverges on some.
 _RELAXATION = 1.5
 # Labels have unit variance. Below this mean square almost all signs are right and plain steps are quadratic.
-_NEAR = 1e-4
+NEAR = 1e-4
 # Mean square that double precision leaves of unit-variance labels.
 ROUNDING = 1e-26
 # The normal matrix costs N P^2 operations, a product 4 N P: with at most M products to replace, it pays up to
 # P = 4 M unknowns. With many more units than dimensions the preconditioner of the conjugate gradients is blind
 # (the units span everything) and all M products are spent to little effect: there it pays for longer.
 _UNKNOWNS_PER_PRODUCT, _WHEN_CROWDED = 4, 5
+# How exactly the least squares of a round are solved: far from the end, near it, and at most in single precision.
+_FAR_TOLERANCE, _NEAR_TOLERANCE, _SINGLE_TOLERANCE = 3e-2, 1e-3, 1e-6
 # Levenberg damping of every step, relative to whitened inputs; `finish` lets it fade with the loss.
 _DAMPING = 1e-5
 
@@ -65,19 +67,34 @@ class Polished:
     n_products: int
 
 
-def free_entries(n_hidden: int, n_features: int, biases: bool) -> np.ndarray:
-    """Return the mask of unknowns: without biases only the intercept lives in the last column."""
-    free = np.ones((n_hidden + 1, n_features + 1))
-    free[1:, -1] = float(biases)
-    return free
+def _tolerance(loss: float, until: float) -> float:
+    """Return how exactly to solve a round near the end: as its square is left of the loss, no better than wanted."""
+    if loss > _NEAR_TOLERANCE**2 * NEAR:
+        return _NEAR_TOLERANCE  # the signs that still change leave more than this
+    return min(max(0.3 * (until / loss) ** 0.5, _SINGLE_TOLERANCE), _FAR_TOLERANCE)
 
 
-def _step(system: ModulatedSystem, damping: float, tolerance: float, max_products: int):
+def _step(
+    system: ModulatedSystem,
+    current: Iterate,
+    damping: float,
+    *,
+    tolerance: float,
+    max_products: int,
+    single: bool = True,
+) -> tuple[np.ndarray, int]:
     q, width = system.free.shape
     worth = _UNKNOWNS_PER_PRODUCT * max_products * (_WHEN_CROWDED if q > 4 * width else 1)
     if system.free.sum() <= worth:
         return direct(system, damping), 0
-    return conjugate_gradients(system, damping, tolerance=tolerance, max_steps=max_products)
+    return conjugate_gradients(
+        system,
+        damping,
+        tolerance=tolerance,
+        max_steps=max_products,
+        span=current.span() if q <= width else None,
+        single=single and system.is_large,
+    )
 
 
 def explore(
@@ -119,11 +136,11 @@ def explore(
         if best_loss < 0.95 * reference:
             reference, last_progress = best_loss, round_
         stalled = round_ - last_progress >= patience
-        if best_loss < _NEAR**2 or stalled or round_ == max_rounds or deadline():
+        if best_loss < NEAR**2 or stalled or round_ == max_rounds or deadline():
             break
-        step, spent = _step(system, _DAMPING, tolerance=1e-2, max_products=40)
+        step, spent = _step(system, current, _DAMPING, tolerance=1e-2, max_products=40)
         n_products += spent
-        near = best_loss < _NEAR or round_ == 0
+        near = best_loss < NEAR or round_ == 0
         current = current.moved(step if near else _RELAXATION * step)
     return Polished(best, best_loss, tuple(trace), n_products)
 
@@ -135,28 +152,35 @@ def finish(
     biases: bool,
     max_rounds: int = 60,
     least_gain: float = 1e-8,
+    until: float = ROUNDING,
     deadline: Deadline = never,
 ) -> Polished:
     """Descend to the bottom of the basin: plain steps, halved while the loss would rise.
 
-    Ends at rounding level, or when three rounds in a row gain less than the share `least_gain` (with noisy
-    labels the mean square then sits at its minimum), or when no fraction of the step helps.
-    Other parameters as in `explore`.
+    Ends when the loss is down to `until`, by default rounding level, or when three rounds in a row gain less than
+    the share `least_gain` (with noisy labels the mean square then sits at its minimum), or when no fraction of the
+    step helps. Other parameters as in `explore`.
     """
     free = free_entries(start.n_hidden, rows.n_features, biases)
     current = start
     system = ModulatedSystem(rows, current.linearise, free)
     trace = [system.loss]
     n_products = idle = 0
+    single = True
     for _ in range(max_rounds):
-        if system.loss <= ROUNDING or idle == 3 or deadline():
+        if system.loss <= until or idle == 3 or deadline():
             break
         # Levenberg's damping fades with the loss: near-duplicate units have tiny eigenvalues, which a fixed
         # ridge would hide.
         damping = _DAMPING * min(1.0, system.loss)
-        near = system.loss < _NEAR or least_gain < 1e-4
+        near = system.loss < NEAR or least_gain < 1e-4
         step, spent = _step(
-            system, damping, tolerance=1e-3 if near else 1e-2, max_products=150 if near else 40
+            system,
+            current,
+            damping,
+            tolerance=_tolerance(system.loss, until) if near else _FAR_TOLERANCE,
+            max_products=150 if near else 40,
+            single=single,
         )
         n_products += spent
         for halvings in range(5):
@@ -165,7 +189,10 @@ def finish(
             if trial_system.loss < system.loss:
                 break
         else:
-            break
+            if not (single and system.is_large):
+                break
+            single = False  # the step may have failed for want of digits alone
+            continue
         gain = 1.0 - trial_system.loss / system.loss
         idle = idle + 1 if gain < least_gain else 0
         current, system = trial, trial_system

@@ -9,6 +9,13 @@ import numpy as np
 from netlearn.network import ShallowNetwork
 
 
+def free_entries(n_hidden: int, n_features: int, biases: bool) -> np.ndarray:
+    """Return the mask of unknowns: without biases only the intercept lives in the last column."""
+    free = np.ones((n_hidden + 1, n_features + 1))
+    free[1:, -1] = float(biases)
+    return free
+
+
 @dataclass(frozen=True)
 class Iterate:
     r"""The network f(x) = <a_0, (x,1)> + sum_i sigma_i |<a_i, (x,1)>|.
@@ -51,9 +58,14 @@ class Iterate:
         """Number of units K."""
         return len(self.sigma)
 
+    def span(self) -> np.ndarray:
+        """Return an orthonormal basis of a space that holds all units, shape (d, min(K, d))."""
+        return np.linalg.qr(self.a[1:, :-1].T)[0]
+
     def linearise(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return f on the rows of X, shape (n,), and the modulators, shape (n, K + 1)."""
-        z = X @ self.a[:, :-1].T + self.a[:, -1]
+        """Return f on the rows of X, shape (n,), and the modulators, shape (n, K + 1), in the precision of X."""
+        a = self.a.astype(X.dtype, copy=False)
+        z = X @ a[:, :-1].T + a[:, -1]
         m = np.sign(z)
         m[:, 1:] *= self.sigma
         m[:, 0] = 1.0

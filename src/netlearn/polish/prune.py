@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.linalg import cho_factor, cho_solve
 from scipy.special import ndtr
 
-from netlearn.polish.iterate import Iterate
+from netlearn.polish.iterate import Iterate, free_entries
+from netlearn.polish.system import ModulatedSystem
+from netlearn.source import Source
+
+# Ridge of the normal matrix where surplus units make it singular, relative to its trace.
+_RIDGE = 1e-9
+_ROWS_PER_UNKNOWN = 20
 
 
 def kink_strengths(iterate: Iterate) -> np.ndarray:
@@ -57,3 +64,48 @@ def drop_weakest(iterate: Iterate, n_hidden: int) -> Iterate:
     """Return the iterate with its `n_hidden` strongest units."""
     order = np.argsort(-kink_strengths(iterate), kind="stable")
     return iterate.keep(np.sort(order[:n_hidden]))
+
+
+def drop_least_missed(rows: Source, iterate: Iterate, *, biases: bool) -> Iterate:
+    r"""Return the iterate without the unit that the others can replace best, moved so that they do.
+
+    With the activation pattern fixed the mean square is quadratic in a. Forcing a_j to zero and letting all other
+    vectors make up for it raises it by <a_j, ([H^{-1}]_jj)^{-1} a_j>, H = F^T F / N: small for a weak unit, and for
+    a strong one that has close neighbours. They make up for it within the span of the units, which is where
+    a Gaussian's correlations between units are.
+    Cost: n^2 (20 n + n) operations for n = (K + 1)(r + 1) unknowns, r = min(K, d).
+
+    Parameters
+    ----------
+    rows : Source
+    iterate : Iterate
+        With at least one unit, at a minimum of the mean square over the rows.
+    biases : bool
+        Whether units may have biases.
+    """
+    d = rows.n_features
+    free = free_entries(iterate.n_hidden, d, biases)
+    span = iterate.span() if iterate.n_hidden < d else np.eye(d)
+    inside = free_entries(iterate.n_hidden, span.shape[1], biases).astype(bool)
+    system = ModulatedSystem(rows.head(_ROWS_PER_UNKNOWN * inside.size), iterate.linearise, free)
+    H = system.normal_matrix(span)
+    factor = cho_factor(H + _RIDGE * np.trace(H) * np.eye(len(H)))
+    inverse = cho_solve(factor, np.eye(len(H)))
+    entries = np.full(inside.shape, -1)
+    entries[inside] = np.arange(len(H))
+    a = np.hstack([iterate.a[:, :-1] @ span, iterate.a[:, -1:]])
+
+    def pull(unit):
+        """Where this unit's entries are, its vector, and the force that holds it at zero."""
+        own = entries[unit][inside[unit]]
+        vector = a[unit][inside[unit]]
+        return own, vector, np.linalg.solve(inverse[np.ix_(own, own)], vector)
+
+    costs = [vector @ force for _, vector, force in map(pull, range(1, len(a)))]
+    least = 1 + int(np.argmin(costs))
+    own, _, force = pull(least)
+    step = np.zeros(inside.shape)
+    step[inside] = -inverse[:, own] @ force
+    step[least] = 0.0
+    moved = iterate.moved(np.hstack([step[:, :-1] @ span.T, step[:, -1:]]))
+    return moved.keep(np.delete(np.arange(iterate.n_hidden), least - 1))

@@ -8,7 +8,7 @@ from netlearn.polish.attempts import Candidate, Search
 from netlearn.polish.gauss_newton import finish
 from netlearn.polish.iterate import Iterate
 from netlearn.polish.prune import drop_weakest, kink_strengths, merge
-from netlearn.polish.wide import enough_rows, n_unknowns
+from netlearn.polish.wide import enough_rows, n_unknowns, settle
 
 # Widths grow by doubling; rows per unknown below which a width is not tried.
 _FIRST_WIDTH, _LEAST_RATIO = 4, 2.0
@@ -23,7 +23,7 @@ def choose_width(search: Search) -> Candidate:
     best = search.affine()
     width = _FIRST_WIDTH
     n, d = search.train.n_rows, search.train.n_features
-    while not best.exact and not search.deadline():
+    while not (best.exact or best.fitted) and not search.deadline():
         width = min(width, int(n / _LEAST_RATIO / n_unknowns(0, d, search.biases)) - 1)
         if width <= best.iterate.n_hidden:
             break
@@ -67,7 +67,8 @@ def _one_fewer(iterate: Iterate) -> list[Iterate]:
 
 def _refit(search: Search, start: Iterate) -> Candidate:
     if not np.any(kink_strengths(start)):
-        return search.affine()
+        affine = search.affine()
+        return search.judged(affine.iterate, affine.loss, affine.trace, affine.route)
     # `judged` goes on to all rows where these are ample; a first polish needs no more than this.
     fit = finish(
         enough_rows(search.train, start.n_hidden, search.biases),
@@ -87,6 +88,8 @@ def choose_biases(search: Search, found: Candidate) -> Candidate:
         return found
     a = start.a.copy()
     a[1:, -1] = 0.0
-    fit = finish(search.train, Iterate(a, start.sigma), biases=False, max_rounds=25, deadline=search.deadline)
+    fit = settle(
+        search.train, Iterate(a, start.sigma), biases=False, exact=search.rounding, deadline=search.deadline
+    )
     homogeneous = search.judged(fit.iterate, fit.loss, found.trace + fit.trace, found.route)
     return homogeneous if search.without_worse(homogeneous, found, start.n_hidden) else found

@@ -10,14 +10,23 @@ F^T F D; each is a fold over blocks, so the rows may live anywhere.
 """
 
 from collections.abc import Callable
+from functools import cached_property
 
 import numpy as np
 
+from netlearn.backend.threads import in_order
 from netlearn.source import Source
+from netlearn.source.arrays import Block
 
 # Modulators are kept between products while they stay below this size; beyond it they are computed anew,
 # which costs one more product with X per pass.
 _KEEP_BYTES = 2**27
+# Above this many entries X does not stay in cache between products, and reading half the bytes takes half the time.
+_LARGE = 2**21
+# With 16 modulators a product takes half the time that it takes with 11.
+_LANES = 8
+# Rows of a block in single precision: products read all of X from memory anyway, and fewer blocks meet less often.
+_SINGLE_ROWS = 4096
 
 Linearise = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 
@@ -54,24 +63,21 @@ class ModulatedSystem:
         self.gradient = np.zeros(free.shape)
         self.gram = np.zeros((q, q))
         self.loss = 0.0
-        for X, y in rows.blocks(q):
-            values, m = linearise(X)
+        for loss, gradient, gram, m in in_order(self._terms, rows.blocks(q)):
             if self._kept is not None:
                 self._kept.append(m)
-            e = y - values
-            self.loss += float(e @ e)
-            self._add_outer(self.gradient, m, e, X)
-            self.gram += m.T @ m
+            self.loss += loss
+            self.gradient += gradient
+            self.gram += gram
         self.loss /= rows.n_rows
         self.gram /= rows.n_rows
         self.gradient = self.project(self.gradient / rows.n_rows)
 
-    @staticmethod
-    def _add_outer(total: np.ndarray, m: np.ndarray, e: np.ndarray, X: np.ndarray) -> None:
-        """Add the sum over rows of m e (x,1)^T."""
-        weighted = m * e[:, None]
-        total[:, :-1] += weighted.T @ X
-        total[:, -1] += weighted.sum(axis=0)
+    def _terms(self, block):
+        X, y = block
+        values, m = self.linearise(X)
+        e = y - values
+        return float(e @ e), _outer(m, e.astype(X.dtype, copy=False), X), m.T @ m, m
 
     def project(self, D: np.ndarray) -> np.ndarray:
         """Project onto the space of admissible D."""
@@ -80,30 +86,82 @@ class ModulatedSystem:
             D[:, :-1] = self._project(D[:, :-1])
         return D
 
-    def modulators(self):
-        """Yield X and its modulators, block by block."""
+    def _modulated(self):
+        """Yield X and its modulators, block by block; m is None where it has to be computed anew."""
         blocks = self.rows.blocks(len(self.free))
         if self._kept is None:
-            for X, _ in blocks:
-                yield X, self.linearise(X)[1]
+            return ((X, None) for X, _ in blocks)
+        return ((X, m) for (X, _), m in zip(blocks, self._kept, strict=True))
+
+    @property
+    def is_large(self) -> bool:
+        """Whether products in single precision save anything: X must be large, in memory, and its modulators kept."""
+        large = self.rows.n_rows * self.rows.n_features > _LARGE
+        return large and self._kept is not None and hasattr(self.rows, "single")
+
+    def product(self, D: np.ndarray, *, single: bool = False) -> np.ndarray:
+        """Return F^T F D / N, projected; in single precision within blocks where that is enough."""
+        if single:
+            blocks = self._in_single_precision
+            D = np.pad(D, ((0, -len(D) % _LANES), (0, 0))).astype(np.float32)
         else:
-            for (X, _), m in zip(blocks, self._kept, strict=True):
-                yield X, m
+            blocks = self._modulated()
 
-    def product(self, D: np.ndarray) -> np.ndarray:
-        """Return F^T F D / N, projected."""
-        total = np.zeros(self.free.shape)
-        for X, m in self.modulators():
-            t = np.einsum("nj,nj->n", m, X @ D[:, :-1].T + D[:, -1])
-            self._add_outer(total, m, t, X)
-        return self.project(total / self.rows.n_rows)
+        def term(block):
+            X, m = block
+            m = self.linearise(X)[1] if m is None else m
+            return _outer(m, np.einsum("nj,nj->n", m, X @ D[:, :-1].T + D[:, -1]), X)
 
-    def normal_matrix(self) -> np.ndarray:
-        """Return F^T F / N over the free entries, in the order of `free.ravel()`; P x P, at N P^2 operations."""
-        free = self.free.ravel().astype(bool)
-        total = np.zeros((free.sum(), free.sum()))
-        for X, m in self.modulators():
-            rows = np.einsum("nj,ni->nji", m, np.hstack([X, np.ones((len(X), 1))])).reshape(len(X), -1)
+        total = np.zeros(D.shape)
+        for part in in_order(term, blocks):
+            total += part
+        return self.project(total[: len(self.free)] / self.rows.n_rows)
+
+    @cached_property
+    def _in_single_precision(self) -> list[Block]:
+        """X and m in longer blocks, m padded with zeros to a number of columns that vector instructions like."""
+        X = self.rows.single().X
+        m = np.zeros((len(X), len(self.free) + -len(self.free) % _LANES), np.float32)
+        np.concatenate(self._kept, out=m[:, : len(self.free)], casting="same_kind")
+        return [
+            (X[start : start + _SINGLE_ROWS], m[start : start + _SINGLE_ROWS])
+            for start in range(0, len(X), _SINGLE_ROWS)
+        ]
+
+    def normal_matrix(self, basis: np.ndarray | None = None, max_rows: int | None = None) -> np.ndarray:
+        """Return F^T F / N over the free entries, in the order of `free.ravel()`; P x P, at N P^2 operations.
+
+        Parameters
+        ----------
+        basis : array of shape (d, r), optional
+            Orthonormal columns: the matrix for D with rows in their span, in these coordinates.
+        max_rows : int, optional
+            Rows to take the mean over, to the next whole block. Default: all.
+        """
+        r = self.free.shape[1] if basis is None else basis.shape[1] + 1
+        # Without biases only the last column has entries that are not free.
+        free = np.hstack([self.free[:, : r - 1], self.free[:, -1:]]).ravel().astype(bool)
+        total, n_rows = np.zeros((free.sum(), free.sum())), 0
+
+        def term(block):
+            X, m = block
+            m = self.linearise(X)[1] if m is None else m
+            z = X if basis is None else X @ basis.astype(X.dtype, copy=False)
+            rows = np.einsum("nj,ni->nji", m, np.hstack([z, np.ones((len(z), 1), z.dtype)])).reshape(
+                len(z), -1
+            )
             rows = rows[:, free]
-            total += rows.T @ rows
-        return total / self.rows.n_rows
+            return rows.T @ rows, len(z)
+
+        for part, n in in_order(term, self._modulated()):
+            total += part
+            n_rows += n
+            if max_rows is not None and n_rows >= max_rows:
+                break
+        return total / n_rows
+
+
+def _outer(m: np.ndarray, e: np.ndarray, X: np.ndarray) -> np.ndarray:
+    """Return the sum over rows of m e (x,1)^T."""
+    weighted = m * e[:, None]
+    return np.hstack([weighted.T @ X, weighted.sum(axis=0)[:, None]])

@@ -16,7 +16,7 @@ from netlearn.polish.solve import conjugate_gradients
 from netlearn.polish.system import ModulatedSystem
 from netlearn.polish.wide import n_unknowns
 from netlearn.search.starts import spread_planes
-from netlearn.source import ArraySource
+from netlearn.source import ArraySource, Source
 
 # The fit inside V is in few dimensions, so rows for it are plenty. While V is off, most of the label is noise to
 # it: a hundred rows per unknown, up to a number beyond which ten more for each do.
@@ -25,10 +25,10 @@ _ROWS_PER_UNKNOWN, _MANY_ROWS, _MORE_PER_UNKNOWN = 100, 20_000, 10
 _GOOD = 1e-6
 
 
-def inside(rows: ArraySource, V: np.ndarray, n_rows: int) -> ArraySource:
+def inside(rows: Source, V: np.ndarray, n_rows: int) -> ArraySource:
     """Return the first rows in the coordinates of V."""
-    some = rows.head(min(rows.n_rows, n_rows))
-    return ArraySource(some.X @ V, some.y)
+    parts = [(X @ V, y) for X, y in rows.head(min(rows.n_rows, n_rows)).blocks()]
+    return ArraySource(np.vstack([z for z, _ in parts]), np.concatenate([y for _, y in parts]))
 
 
 def lift(iterate: Iterate, V: np.ndarray) -> Iterate:
@@ -36,7 +36,7 @@ def lift(iterate: Iterate, V: np.ndarray) -> Iterate:
     return Iterate(np.hstack([iterate.a[:, :-1] @ V.T, iterate.a[:, -1:]]), iterate.sigma)
 
 
-def tilted(rows: ArraySource, V: np.ndarray, fit: Iterate) -> np.ndarray:
+def tilted(rows: Source, V: np.ndarray, fit: Iterate) -> np.ndarray:
     """Return V after one Gauss-Newton step on the subspace itself."""
 
     def linearise(X):
@@ -56,13 +56,13 @@ def _helped(before: float, after: float) -> bool:
 
 
 def fit_in_subspace(
-    rows: ArraySource,
+    rows: Source,
     V: np.ndarray,
     width: int,
     rng: np.random.Generator,
     *,
     biases: bool,
-    max_tilts: int = 12,
+    max_tilts: int,
     deadline: Deadline = never,
 ) -> tuple[Polished, np.ndarray]:
     """Alternate between wide fits inside V and tilts of V while that helps.
@@ -77,13 +77,21 @@ def fit_in_subspace(
     P = n_unknowns(width, r, biases)
     n_rows = max(4000, min(_ROWS_PER_UNKNOWN * P, _MANY_ROWS + _MORE_PER_UNKNOWN * P))
     best: tuple[Polished, np.ndarray] | None = None
-    for _ in range(max_tilts):
+    for tilt in range(max_tilts + 1):
         start = Iterate.from_planes(spread_planes(width, r, rng, biases=biases))
-        fit = explore(inside(rows, V, n_rows), start, biases=biases, max_rounds=30, deadline=deadline)
+        # Without a tilt to follow, a fit that has stalled is at what V leaves unexplained.
+        fit = explore(
+            inside(rows, V, n_rows),
+            start,
+            biases=biases,
+            max_rounds=30,
+            patience=30 if max_tilts else 4,
+            deadline=deadline,
+        )
         helped = best is None or _helped(best[0].loss, fit.loss)
         if best is None or fit.loss < best[0].loss:
             best = fit, V
-        if fit.loss < _GOOD or not helped or r == rows.n_features or deadline():
+        if fit.loss < _GOOD or not helped or r == rows.n_features or tilt == max_tilts or deadline():
             break
         V = tilted(rows, V, fit.iterate)
     return best

@@ -12,18 +12,33 @@ from dataclasses import replace
 
 import numpy as np
 
-from netlearn.polish.gauss_newton import Deadline, Polished, explore, finish, never
+from netlearn.polish.gauss_newton import (
+    NEAR,
+    ROUNDING,
+    Deadline,
+    Polished,
+    explore,
+    finish,
+    never,
+)
 from netlearn.polish.iterate import Iterate
-from netlearn.polish.prune import drop_weakest, merge
+from netlearn.polish.prune import drop_least_missed, drop_weakest, merge
 from netlearn.search.starts import spread_planes
-from netlearn.source import ArraySource
+from netlearn.source import Source
 
 # Rows per unknown: fewer leave a wide fit free to interpolate, more only cost time while exploring.
 _LEAST_RATIO, _ENOUGH_TO_EXPLORE, _ENOUGH_TO_FINISH = 1.35, 8.0, 30.0
+# With exact labels so few rows per unknown determine all; conjugate gradients converge fastest per row read on them.
+# Where X is large, these come first.
+_ENOUGH_IF_EXACT, _LARGE = 3.0, 2**21
+# Mean square down to which rows in single precision do: their rounding leaves 1e-12.
+_ROUGH = 1e-9
 # Mean square (of labels with unit variance) below which labels are fitted exactly.
 EXACT = 1e-18
 # A candidate is not worth polishing further when three rounds gain less than this.
 CANDIDATE_GAIN = 0.05
+# Up to this many unknowns in the span of the units, it is the normal matrix that says which unit to drop.
+_FEW_UNKNOWNS = 400
 # Hyperplanes this close are one unit until the final polish says otherwise.
 _MERGE_ANGLE = 1e-2
 
@@ -40,57 +55,130 @@ def affordable_width(n_hidden: int, n_rows: int, n_features: int, biases: bool, 
     return max(n_hidden, min(wanted, int(n_rows / _LEAST_RATIO / per_unit) - 1))
 
 
-def enough_rows(
-    rows: ArraySource, n_hidden: int, biases: bool, ratio: float = _ENOUGH_TO_FINISH
-) -> ArraySource:
+def enough_rows(rows: Source, n_hidden: int, biases: bool, ratio: float = _ENOUGH_TO_FINISH) -> Source:
     """Return as many rows as a fit of this width can use: a stated number per unknown."""
     wanted = ratio * n_unknowns(n_hidden, rows.n_features, biases)
     return rows.head(min(rows.n_rows, max(1000, math.ceil(wanted))))
 
 
+def few_rows(rows: Source, n_hidden: int, biases: bool) -> Source:
+    """Return as many rows as determine a fit of this width if labels are exact; enough rows where that is cheap."""
+    some = enough_rows(rows, n_hidden, biases)
+    large = some.n_rows * some.n_features > _LARGE and hasattr(some, "single")
+    return enough_rows(rows, n_hidden, biases, _ENOUGH_IF_EXACT) if large else some
+
+
+def rough_rows(rows: Source, n_hidden: int, biases: bool) -> Source:
+    """Return the few rows in single precision, for a fit that is far from its end; enough rows where that is cheap."""
+    some, few = enough_rows(rows, n_hidden, biases), few_rows(rows, n_hidden, biases)
+    return some if few.n_rows == some.n_rows else few.single()
+
+
+def settle(
+    rows: Source,
+    start: Iterate,
+    *,
+    biases: bool,
+    exact: float = EXACT,
+    max_rounds: int = 60,
+    deadline: Deadline = never,
+) -> Polished:
+    """Polish a candidate on enough rows: where these are very many, on a few first, which do if labels are exact."""
+    some, few = enough_rows(rows, start.n_hidden, biases), few_rows(rows, start.n_hidden, biases)
+
+    def polished(rows, start, until=ROUNDING):
+        return finish(
+            rows,
+            start,
+            biases=biases,
+            max_rounds=max_rounds,
+            least_gain=CANDIDATE_GAIN,
+            until=until,
+            deadline=deadline,
+        )
+
+    if few.n_rows == some.n_rows:
+        return polished(some, start)
+    first = polished(few.single(), start, _ROUGH)
+    second = polished(few if first.loss < NEAR else some, first.iterate)
+    if second.loss > exact and first.loss < NEAR:
+        second = polished(some, second.iterate)
+    return replace(second, trace=first.trace + second.trace)
+
+
 def reduce_to(
-    rows: ArraySource, wide: Polished, n_hidden: int, *, biases: bool, deadline: Deadline = never
+    rows: Source,
+    wide: Polished,
+    n_hidden: int,
+    *,
+    biases: bool,
+    exact: float = EXACT,
+    deadline: Deadline = never,
 ) -> Polished:
     """Bring a wide fit down to `n_hidden` units and polish it on enough rows.
 
-    First all surplus at once, which is right whenever the wide fit was exact; if that does not come out as
-    exact as the wide fit was, a half of the surplus at a time, polishing in between.
+    First all surplus at once, which is right whenever the wide fit was exact. If that does not come out as exact as
+    the wide fit was, gradually, polishing in between. With few units, those go first that the others replace best;
+    with many, for which finding these is too dear, the weakest.
     """
-    some = enough_rows(rows, n_hidden, biases)
     merged = merge(wide.iterate, _MERGE_ANGLE, at_least=n_hidden)
-    best = finish(
-        some, drop_weakest(merged, n_hidden), biases=biases, least_gain=CANDIDATE_GAIN, deadline=deadline
-    )
-    if best.loss > max(EXACT, wide.loss):
-        current = merged
-        while current.n_hidden > n_hidden and not deadline():
-            surplus = (current.n_hidden - n_hidden) // 2
-            current = drop_weakest(merge(current, _MERGE_ANGLE, at_least=n_hidden), n_hidden + surplus)
-            rounds = 60 if current.n_hidden <= n_hidden else 8
-            polished = finish(
-                some, current, biases=biases, max_rounds=rounds, least_gain=CANDIDATE_GAIN, deadline=deadline
-            )
-            current = polished.iterate
-            if current.n_hidden <= n_hidden and polished.loss < best.loss:
-                best = polished
+    limits = {"biases": biases, "exact": exact, "deadline": deadline}
+    few_units = (merged.n_hidden + 1) * (min(merged.n_hidden, rows.n_features) + 1) <= _FEW_UNKNOWNS
+    start = _without_surplus(rows, merged, n_hidden, biases) if few_units else drop_weakest(merged, n_hidden)
+    best = settle(rows, start, **limits)
+    if best.loss > max(exact, wide.loss):
+        gradually = _one_at_a_time if few_units else _by_halves
+        polished = gradually(rows, merged, n_hidden, limits)
+        if polished is not None and polished.loss < best.loss:
+            best = polished
     return replace(best, trace=wide.trace + best.trace)
 
 
+def _without_surplus(rows: Source, wide: Iterate, n_hidden: int, biases: bool) -> Iterate:
+    while wide.n_hidden > n_hidden:
+        wide = drop_least_missed(rows, wide, biases=biases)
+    return wide
+
+
+def _one_at_a_time(rows: Source, wide: Iterate, n_hidden: int, limits: dict) -> Polished | None:
+    biases, deadline = limits["biases"], limits["deadline"]
+    some = enough_rows(rows, wide.n_hidden, biases)
+    current = wide
+    while current.n_hidden > n_hidden and not deadline():
+        current = drop_least_missed(some, current, biases=biases)
+        current = finish(some, current, biases=biases, max_rounds=3, deadline=deadline).iterate
+    if current.n_hidden > n_hidden:
+        return None
+    return settle(rows, current, **limits)
+
+
+def _by_halves(rows: Source, wide: Iterate, n_hidden: int, limits: dict) -> Polished | None:
+    current, polished = wide, None
+    while current.n_hidden > n_hidden and not limits["deadline"]():
+        surplus = (current.n_hidden - n_hidden) // 2
+        current = drop_weakest(merge(current, _MERGE_ANGLE, at_least=n_hidden), n_hidden + surplus)
+        rounds = 60 if current.n_hidden <= n_hidden else 8
+        polished = settle(rows, current, max_rounds=rounds, **limits)
+        current = polished.iterate
+    return polished if current.n_hidden <= n_hidden else None
+
+
 def wide_fit(
-    rows: ArraySource,
+    rows: Source,
     n_hidden: int,
     rng: np.random.Generator,
     *,
     biases: bool,
     surplus: float = 1.25,
     known: Iterate | None = None,
+    exact: float = EXACT,
     deadline: Deadline = never,
 ) -> Polished:
     """Fit a network of `n_hidden` units from one random start with a surplus of units.
 
     Parameters
     ----------
-    rows : ArraySource
+    rows : Source
     n_hidden : int
     rng : numpy.random.Generator
     biases : bool
@@ -98,6 +186,8 @@ def wide_fit(
         Width of the start in units of `n_hidden`.
     known : Iterate, optional
         Units to start from besides the random ones: an earlier fit whose missing units are looked for.
+    exact : float
+        Mean square that counts as none.
     deadline : callable
     """
     d = rows.n_features
@@ -109,4 +199,4 @@ def wide_fit(
         start = known.joined(Iterate.from_planes(spread_planes(extra, d, rng, biases=biases)))
     some = enough_rows(rows, start.n_hidden, biases, _ENOUGH_TO_EXPLORE)
     wide = explore(some, start, biases=biases, deadline=deadline)
-    return reduce_to(rows, wide, n_hidden, biases=biases, deadline=deadline)
+    return reduce_to(rows, wide, n_hidden, biases=biases, exact=exact, deadline=deadline)

@@ -1,6 +1,7 @@
 """Samples: whatever holds rows (x, y), given out in blocks that can be read again and again."""
 
 from netlearn.source.arrays import ArraySource, Source
+from netlearn.source.files import FileSource
 from netlearn.source.oracle import Oracle, OracleError
 
-__all__ = ["ArraySource", "Oracle", "OracleError", "Source"]
+__all__ = ["ArraySource", "FileSource", "Oracle", "OracleError", "Source"]

@@ -1,9 +1,22 @@
 """Rows in memory, and the protocol that every other source follows too."""
 
-from collections.abc import Iterator
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
 from typing import Protocol
 
 import numpy as np
+
+Block = tuple[np.ndarray, np.ndarray]
+# A block, and the equally long block of what is computed from it, should stay in a core's cache.
+_BLOCK_ENTRIES = 2**17
+_SMALLEST_BLOCK = 512
+
+
+def block_slices(n_rows: int, n_columns: int, n_cached: int = 1) -> Iterator[slice]:
+    """Yield the rows of each block, for rows that take `n_columns` numbers with all that is computed of them."""
+    size = n_cached * max(_SMALLEST_BLOCK, _BLOCK_ENTRIES // n_columns)
+    return (slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size))
 
 
 class Source(Protocol):
@@ -12,8 +25,24 @@ class Source(Protocol):
     n_rows: int
     n_features: int
 
-    def blocks(self, width: int = 0) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Yield pairs (X, y) of shapes (n, d) and (n,)."""
+    def blocks(self, width: int = 0, n_cached: int = 1) -> Iterator[Block]:
+        """Yield pairs (X, y) of shapes (n, d) and (n,).
+
+        Parameters
+        ----------
+        width : int
+            Number of columns that the caller computes for each row: a block stays in cache with them.
+        n_cached : int
+            In how many parts the caller goes through a block, if it is these that should stay in cache.
+        """
+        ...
+
+    def head(self, n_rows: int) -> Source:
+        """Return the first rows."""
+        ...
+
+    def in_memory(self) -> ArraySource:
+        """Return the same rows as two arrays."""
         ...
 
 
@@ -26,20 +55,91 @@ class ArraySource:
     y : array of shape (n,)
     """
 
-    # A block, and the equally long block of what is computed from it, should stay in a core's cache.
-    _BLOCK_ENTRIES = 2**17
-    _SMALLEST_BLOCK = 512
-
     def __init__(self, X, y):
         self.X, self.y = X, y
         self.n_rows, self.n_features = X.shape
+        self._single: ArraySource | None = None
 
-    def blocks(self, width: int = 0) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Yield pairs (X, y); `width` is the number of columns the caller will compute for each row."""
-        size = max(self._SMALLEST_BLOCK, self._BLOCK_ENTRIES // (self.n_features + width))
-        for start in range(0, self.n_rows, size):
-            yield self.X[start : start + size], self.y[start : start + size]
+    def blocks(self, width: int = 0, n_cached: int = 1) -> Iterator[Block]:
+        """Yield pairs (X, y)."""
+        for rows in block_slices(self.n_rows, self.n_features + width, n_cached):
+            yield self.X[rows], self.y[rows]
 
-    def head(self, n_rows: int) -> "ArraySource":
+    def head(self, n_rows: int) -> ArraySource:
         """Return the first `n_rows` rows, as a view."""
         return ArraySource(self.X[:n_rows], self.y[:n_rows])
+
+    def single(self) -> ArraySource:
+        """Return the rows in single precision, in the same blocks; the copy is made once and kept."""
+        if self.X.dtype == np.float32:
+            return self
+        if self._single is None:
+            self._single = ArraySource(self.X.astype(np.float32), self.y)
+        return self._single
+
+    def in_memory(self) -> ArraySource:
+        """Return itself."""
+        return self
+
+
+class SelectedRows:
+    """Some rows of two arrays in some order, gathered block by block: nothing of their size is copied.
+
+    Parameters
+    ----------
+    X : array of shape (N, d)
+    y : array of shape (N,)
+    order : array of n integers
+        Indices of the rows.
+    change : callable, optional
+        Takes a block (X, y) and returns it in other coordinates.
+    """
+
+    def __init__(self, X, y, order: np.ndarray, change: Callable[[Block], Block] | None = None):
+        self._X, self._y, self._order, self._change = X, y, order, change
+        self.n_rows = len(order)
+        self.n_features = X.shape[1] if change is None else change((X[:1], y[:1]))[0].shape[1]
+        self._singles: list[ArraySource] = []  # shared by all heads: the longest serves the others
+
+    def blocks(self, width: int = 0, n_cached: int = 1) -> Iterator[Block]:
+        """Yield pairs (X, y) in double precision."""
+        for rows in block_slices(self.n_rows, self.n_features + width, n_cached):
+            taken = self._order[rows]
+            block = (
+                self._X.take(taken, axis=0).astype(float, copy=False),
+                self._y[taken].astype(float, copy=False),
+            )
+            yield block if self._change is None else self._change(block)
+
+    def head(self, n_rows: int) -> SelectedRows:
+        """Return the first `n_rows` rows."""
+        head = SelectedRows(self._X, self._y, self._order[:n_rows], self._change)
+        head._singles = self._singles
+        return head
+
+    def tail(self, n_rows: int) -> SelectedRows:
+        """Return the last `n_rows` rows."""
+        return SelectedRows(self._X, self._y, self._order[self.n_rows - n_rows :], self._change)
+
+    def changed(self, change: Callable[[Block], Block]) -> SelectedRows:
+        """Return the rows in other coordinates, computed whenever a block is read."""
+        return SelectedRows(self._X, self._y, self._order, change)
+
+    def single(self) -> ArraySource:
+        """Return the rows in single precision, in the same blocks; the copy is made once and kept."""
+        if not self._singles or self._singles[0].n_rows < self.n_rows:
+            self._singles[:] = [self._filled(np.float32)]
+        return self._singles[0].head(self.n_rows)
+
+    def in_memory(self) -> ArraySource:
+        """Return the rows as two arrays."""
+        return self._filled(float)
+
+    def _filled(self, dtype) -> ArraySource:
+        X, y = np.empty((self.n_rows, self.n_features), dtype), np.empty(self.n_rows)
+        start = 0
+        for X_block, y_block in self.blocks():
+            stop = start + len(y_block)
+            X[start:stop], y[start:stop] = X_block, y_block
+            start = stop
+        return ArraySource(X, y)

@@ -8,6 +8,7 @@ import numpy as np
 
 from netlearn.backend import real_array
 from netlearn.errors import InputError
+from netlearn.source.arrays import SelectedRows
 
 # The judge takes a twentieth of the rows, which the last polish gets back; the certificate a fiftieth, for good:
 # with noisy labels each row withheld costs accuracy.
@@ -22,7 +23,7 @@ class Samples:
 
     Attributes
     ----------
-    X, y : arrays of shapes (n, d) and (n,)
+    rows : SelectedRows
         In random order: the first `n_train` rows learn, the others judge.
     n_train : int
     X_val, y_val : arrays
@@ -30,8 +31,7 @@ class Samples:
     notes : list of str
     """
 
-    X: np.ndarray
-    y: np.ndarray
+    rows: SelectedRows
     n_train: int
     X_val: np.ndarray
     y_val: np.ndarray
@@ -40,13 +40,18 @@ class Samples:
     @property
     def n_features(self) -> int:
         """Number of columns of X."""
-        return self.X.shape[1]
+        return self.rows.n_features
+
+    @property
+    def n_judge(self) -> int:
+        """Number of rows that judge."""
+        return self.rows.n_rows - self.n_train
 
     @classmethod
     def from_parts(cls, X, y, X_val, y_val, rng: np.random.Generator) -> Samples:
         """Shuffle the rows that learn and judge; the others stay as they are."""
-        order = rng.permutation(len(y))
-        return cls(X[order], y[order], len(y) - _part(len(y), _JUDGE_SHARE), X_val, y_val)
+        rows = SelectedRows(X, y, rng.permutation(len(y)))
+        return cls(rows, len(y) - _part(len(y), _JUDGE_SHARE), X_val, y_val)
 
 
 def _part(n: int, share: int) -> int:
@@ -78,15 +83,9 @@ def checked_rows(X, y) -> tuple[np.ndarray, np.ndarray]:
 
 
 def split(X: np.ndarray, y: np.ndarray, rng: np.random.Generator) -> Samples:
-    """Divide rows at random. The one copy that is made is the one every room works on."""
+    """Divide rows at random; only those of the certificate are copied."""
     n_val = _part(len(y), _CERTIFICATE_SHARE)
     order = rng.permutation(len(y))
-    val, rest = order[:n_val], order[n_val:]
-    X_rest, y_rest = np.asarray(X[rest], dtype=float), np.asarray(y[rest], dtype=float)
-    return Samples(
-        X_rest,
-        y_rest,
-        len(rest) - _part(len(y), _JUDGE_SHARE),
-        np.asarray(X[val], dtype=float),
-        np.asarray(y[val], dtype=float),
-    )
+    val = SelectedRows(X, y, order[:n_val]).in_memory()
+    rows = SelectedRows(X, y, order[n_val:])
+    return Samples(rows, rows.n_rows - _part(len(y), _JUDGE_SHARE), val.X, val.y)

@@ -6,26 +6,32 @@ from collections.abc import Callable
 
 import numpy as np
 
-from netlearn.source import ArraySource
+from netlearn.source import Source
+from netlearn.source.arrays import SelectedRows
 from netlearn.subspace.probes import (
     LabelProbe,
+    Probe,
     QuarticProbe,
     RankProbe,
     Spectrum,
     TailProbe,
     measure,
+    measure_leading,
     span,
 )
 
 # Rows whose residuals fix the filters' quantiles.
 _PILOT = 20_000
-# Each probe costs as much as a Gram matrix of the rows: beyond this dimension only the two best are sent.
+# Each probe costs as much as two Gram matrices of the rows: beyond this dimension leading eigenvectors alone are
+# computed, of one probe after the other, until enough directions have been seen.
 _MANY_FEATURES = 400
 
 Residual = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
-def look(rows: ArraySource, residual: Residual, *, wanted: int) -> tuple[np.ndarray, list[Spectrum]]:
+def look(
+    rows: Source, residual: Residual, rng: np.random.Generator, *, wanted: int
+) -> tuple[np.ndarray, list[Spectrum]]:
     """Send the probes and join what they see.
 
     First the label-filtered second moments. Where they show fewer directions than there may be units, degree
@@ -33,10 +39,12 @@ def look(rows: ArraySource, residual: Residual, *, wanted: int) -> tuple[np.ndar
 
     Parameters
     ----------
-    rows : ArraySource
+    rows : Source
         Whitened.
     residual : callable
         Takes (X, y), returns labels without affine part.
+    rng : numpy.random.Generator
+        Draws the vectors that a sketch starts from, in many dimensions.
     wanted : int
         Number of directions beyond which there is nothing more to see.
 
@@ -45,7 +53,7 @@ def look(rows: ArraySource, residual: Residual, *, wanted: int) -> tuple[np.ndar
     V : array of shape (d, r)
     spectra : list of Spectrum
     """
-    head = rows.head(min(rows.n_rows, _PILOT))
+    head = rows.head(min(rows.n_rows, _PILOT)).in_memory()
     r = residual(head.X, head.y)
     spread = float(np.std(r))
     if spread == 0.0:
@@ -55,17 +63,30 @@ def look(rows: ArraySource, residual: Residual, *, wanted: int) -> tuple[np.ndar
         return residual(X, y) / spread
 
     probes = [LabelProbe(), RankProbe.from_residuals(r / spread)]
-    if rows.n_features <= _MANY_FEATURES:
-        probes.append(TailProbe.from_residuals(r / spread))
-    spectra = measure(rows, scaled, probes)
+    if rows.n_features > _MANY_FEATURES:
+        return _one_by_one(rows, scaled, probes, rng, wanted)
+    spectra = measure(rows, scaled, [*probes, TailProbe.from_residuals(r / spread)])
     V = span(spectra)
-    if 0 < V.shape[1] < min(wanted, rows.n_features) and rows.n_features <= _MANY_FEATURES:
+    if 0 < V.shape[1] < min(wanted, rows.n_features):
         spectra.extend(_quartic(rows, scaled, spectra[0].matrix, V))
         V = span(spectra)
     return V, spectra
 
 
-def _quartic(rows: ArraySource, residual: Residual, M_2: np.ndarray, V: np.ndarray) -> list[Spectrum]:
+def _one_by_one(rows: Source, residual: Residual, probes: list[Probe], rng, wanted: int):
+    spectra: list[Spectrum] = []
+    V = np.zeros((rows.n_features, 0))
+    if isinstance(rows, SelectedRows):
+        rows = rows.single()  # read several times here, and by the polish after this
+    for probe in probes:
+        spectra.append(measure_leading(rows, residual, probe, rng))
+        V = span(spectra)
+        if V.shape[1] >= wanted:
+            break
+    return V, spectra
+
+
+def _quartic(rows: Source, residual: Residual, M_2: np.ndarray, V: np.ndarray) -> list[Spectrum]:
     """Two steps of power iteration on degree 4 from the projector onto V; the last spectrum is the answer."""
     B = V @ V.T
     for _ in range(2):

@@ -16,16 +16,24 @@ from typing import Protocol
 
 import numpy as np
 
-from netlearn.moments import MomentSum
+from netlearn.moments import MomentSum, abs_hermite_coefficient
+from netlearn.moments.sums import N_GROUPS
 from netlearn.source import Source
 from netlearn.subspace.noise import noise_floor
 from netlearn.subspace.projectors import joint_span
+from netlearn.subspace.sketch import leading_spectrum
 
-# eta' in units of the measured noise floor. The floor is one draw of the noise's operator norm; an eigenvalue
-# half as large again is signal except for heavy-tailed labels at tiny d, where a false direction costs little.
-_CUT = 1.5
+# eta' in units of the measured noise floor. The floor is one draw of the noise's operator norm, which fluctuates by a
+# share d^(-2/3) (the edge of a random matrix's spectrum); in few dimensions, half as large again is signal except for
+# heavy-tailed labels, where a false direction costs little.
+_LARGEST_MARGIN, _MARGIN_AT_ONE, _LEAST_MARGIN = 0.5, 5.0, 0.1
 # An eigenvector counts for V when the probes that saw it add up to half a projector.
 _NU = 0.5
+
+
+def cut(d: int) -> float:
+    """Return the multiple of the noise floor above which an eigenvalue in d dimensions is signal."""
+    return 1.0 + max(_LEAST_MARGIN, min(_LARGEST_MARGIN, _MARGIN_AT_ONE * d ** (-2 / 3)))
 
 
 class Probe(Protocol):
@@ -116,13 +124,13 @@ class Spectrum:
         Of the probe.
     order : int
         Hermite degree of its matrix.
-    eigenvalues : array of shape (d,)
+    eigenvalues : array of shape (d,), or shorter where only the leading ones were computed
         By decreasing magnitude.
     noise_floor : float
         Operator norm of the noise, from two halves of the rows.
     basis : array of shape (d, r)
         Eigenvectors whose eigenvalue stands out of the noise (Algorithm 1, line 4).
-    matrix : array of shape (d, d)
+    matrix : array of shape (d, d), or None where it was never formed
     """
 
     name: str
@@ -130,7 +138,7 @@ class Spectrum:
     eigenvalues: np.ndarray
     noise_floor: float
     basis: np.ndarray
-    matrix: np.ndarray
+    matrix: np.ndarray | None
 
 
 def measure(rows: Source, residual, probes: list[Probe]) -> list[Spectrum]:
@@ -148,7 +156,7 @@ def measure(rows: Source, residual, probes: list[Probe]) -> list[Spectrum]:
     """
     d = rows.n_features
     totals = [MomentSum(np.eye(d)[:1], orders=(2,)) for _ in probes]
-    for X, y in rows.blocks():
+    for X, y in rows.blocks(n_cached=N_GROUPS):
         r = residual(X, y)
         for probe, total in zip(probes, totals, strict=True):
             total.add(X, probe.labels(X, r))
@@ -164,8 +172,19 @@ def _read(probe: Probe, total: MomentSum) -> Spectrum:
         M, degree = M + probe.correction(), 4
     rho, vectors = np.linalg.eigh(M)
     order = np.argsort(-np.abs(rho), kind="stable")
-    n_kept = int(np.sum(np.abs(rho) > _CUT * floor))
-    return Spectrum(probe.name, degree, rho[order], floor, vectors[:, order[:n_kept]], M)
+    return _spectrum(probe, degree, rho[order], vectors[:, order], floor, M)
+
+
+def measure_leading(rows: Source, residual, probe: Probe, rng: np.random.Generator) -> Spectrum:
+    """Measure one probe without its matrix, which takes more passes but no d**2 anywhere."""
+    rho, vectors, floor = leading_spectrum(rows, residual, probe, rng)
+    c_2 = abs_hermite_coefficient(2)  # M_2 is in units of the lambda_i
+    return _spectrum(probe, 2, rho / c_2, vectors, floor / c_2, None)
+
+
+def _spectrum(probe: Probe, degree: int, rho, vectors, floor: float, M) -> Spectrum:
+    n_kept = int(np.sum(np.abs(rho) > cut(len(vectors)) * floor))
+    return Spectrum(probe.name, degree, rho, floor, vectors[:, :n_kept], M)
 
 
 def span(spectra: list[Spectrum]) -> np.ndarray:

@@ -1,0 +1,169 @@
+"""What `netlearn learn` and `netlearn extract` share: options, the run itself, its files and its card."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from netlearn import learn
+from netlearn.cli.describe import bound_sentence, result_data
+from netlearn.cli.models import SUFFIX
+from netlearn.cli.output import NOT_CERTIFIED, Answer, card, working
+from netlearn.cli.outputs import check_output
+from netlearn.cli.predictions import SUFFIXES as PREDICTIONS
+from netlearn.cli.predictions import predict_to_file
+from netlearn.cli.progress import Display, showing
+from netlearn.errors import InputError
+from netlearn.result import LearnResult, Status
+from netlearn.source import FileSource, Oracle
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a user may ask of `learn`, in the words of the command line."""
+
+    n_hidden: str
+    biases: str
+    epsilon: float | None
+    failure_prob: float
+    seed: int
+    time_limit: float | None
+    threads: int | None
+    device: str = "cpu"
+
+    def arguments(self) -> dict[str, Any]:
+        """Translate into the arguments of `learn`, which checks them."""
+        if self.device != "cpu":
+            raise InputError(
+                f"--device must be cpu: learning on other devices is not available yet; got {self.device}."
+            )
+        return {
+            "n_hidden": int(self.n_hidden) if self.n_hidden.lstrip("-").isdigit() else self.n_hidden,
+            "biases": {"yes": True, "no": False}.get(self.biases, self.biases),
+            "epsilon": self.epsilon,
+            "failure_prob": self.failure_prob,
+            "rng": self.seed,
+            "time_limit": self.time_limit,
+        }
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """Files to write when the run has ended; None is not asked for."""
+
+    model: str | None = None
+    report: str | None = None
+    predictions: str | None = None
+
+    def check(self, *inputs: str) -> None:
+        """Refuse, before any work, what could not be written, or would replace one of the `inputs`."""
+        check_output(self.model, "--out", SUFFIX, inputs)
+        check_output(self.report, "--report", (".html", ".htm"), inputs)
+        check_output(self.predictions, "--predictions", PREDICTIONS, inputs)
+        if self.report is not None:
+            from netlearn.backend.extras import need
+
+            for package in ("matplotlib", "jinja2"):
+                need(package, extra="report", purpose="Writing a report")
+
+    def write(self, result: LearnResult, rows: FileSource | None = None) -> dict[str, str]:
+        """Write them; gives the paths by what they hold."""
+        wanted = {"model": self.model, "report": self.report, "predictions": self.predictions}
+        wanted = {what: path for what, path in wanted.items() if path is not None}
+        for what, path in wanted.items():
+            with working(f"Writing {path}"):
+                if what == "model":
+                    result.save(path)
+                elif what == "report":
+                    result.report(path)
+                else:
+                    predict_to_file(result.network, rows, path)
+        return wanted
+
+
+def run(rows: FileSource | Oracle, options: Options, title: str) -> LearnResult:
+    """Call `learn` with a live display and at most as many threads as allowed."""
+    arguments = options.arguments()
+    display = Display(title, options.time_limit, rows if isinstance(rows, FileSource) else None)
+    with threads(options.threads), showing(display):
+        return learn(rows, progress=display, **arguments)
+
+
+@contextmanager
+def threads(limit: int | None) -> Iterator[None]:
+    """Hold the libraries that compute to `limit` threads each; None leaves them alone."""
+    with ExitStack() as stack:
+        if limit is not None:
+            from threadpoolctl import threadpool_limits
+
+            stack.enter_context(threadpool_limits(limit))
+        yield
+
+
+def outcome(
+    result: LearnResult, written: dict[str, str], data: dict[str, Any], extra: dict[str, str] | None = None
+) -> Answer:
+    """Make the answer of a run; `extra` are lines of the card that only this command has."""
+    answer = {
+        **result_data(result),
+        "names": list(result.names),
+        "target": result.target,
+        "files": written,
+        **data,
+    }
+    return Answer(answer, result_view(result, written, extra or {}), 0 if result.success else NOT_CERTIFIED)
+
+
+def result_view(result: LearnResult, written: dict[str, str], extra: dict[str, str]) -> RenderableType:
+    """Tell a result: how it ended, what was found, how sure that is, what to do next."""
+    head = Text()
+    head.append(result.status.name, style="bold green" if result.success else "bold yellow")
+    head.append(f"  {result.status.value}\n")
+    lines = card()
+    for label, sentence in [*_sentences(result), *extra.items()]:
+        lines.add_row(label, Text(sentence))
+    for note in result.diagnostics.notes:
+        lines.add_row("note", Text(note))
+    for what, path in written.items():
+        lines.add_row(what, Text(path))
+    lines.add_row("next", Text(_next(result, written.get("model"))))
+    return Group(head, lines)
+
+
+def _sentences(result: LearnResult) -> Iterator[tuple[str, str]]:
+    seen, network, certificate = result.diagnostics, result.network, result.certificate
+    k, d, r = network.n_hidden, network.n_features, result.subspace.shape[1]
+    span = f", spanning {r} dimension{'' if r == 1 else 's'}" if k else ": an affine function"
+    yield "network", f"{k} neuron{'' if k == 1 else 's'} on {d} feature{'' if d == 1 else 's'}{span}"
+    share = ""
+    if len(result.held_out.y) > 1 and (deviation := float(result.held_out.y.std())) > 0.0:
+        share = f"; the labels' standard deviation is {deviation:.3g}"
+    yield "error", f"{certificate.empirical_error:.3g} on {certificate.n_val:,} held-out rows{share}"
+    yield "certificate", bound_sentence(certificate)
+    yield "assumed", "; ".join(certificate.assumptions)
+    if seen.noise_level is not None:
+        own = (
+            "" if seen.excess_error is None else f"; the network's own error is about {seen.excess_error:.2g}"
+        )
+        yield "noise", f"standard deviation {seen.noise_level:.3g} in the labels{own}"
+    yield "cost", f"{sum(seen.rows.values()):,} rows, {sum(seen.seconds.values()):.1f} seconds"
+
+
+def _next(result: LearnResult, model: str | None) -> str:
+    if model is None:
+        return "nothing was saved; to keep the network, add --out model.safetensors"
+    if result.success:
+        return f"netlearn predict {model} NEW_ROWS --out predictions.csv"
+    if result.status is Status.NOISE_LIMITED:
+        return (
+            f"netlearn recheck {model} FRESH_ROWS checks it on other rows; --epsilon certifies an error that "
+            "includes the noise"
+        )
+    if result.status is Status.OUT_OF_TIME:
+        return "allow more time with --time-limit, or say how many neurons there are with --n-hidden"
+    if result.status is Status.NOT_A_SMALL_NETWORK:
+        return "the network is a fit, not the truth; its held-out error stands, and a larger --n-hidden may lower it"
+    return "more rows; the network is saved as it is, with the error above"

@@ -1,0 +1,52 @@
+"""`netlearn recheck`: the certificate of a network anew, on rows that took no part in learning it."""
+
+from rich.console import Group
+from rich.text import Text
+
+from netlearn.certify import certify
+from netlearn.cli.describe import bound_sentence, certificate_data, rounded_up
+from netlearn.cli.models import Model
+from netlearn.cli.output import NOT_CERTIFIED, Answer, card, working
+from netlearn.errors import InputError
+
+
+def answer(
+    model: str, data: str, target: str | None, epsilon: float | None, failure_prob: float | None
+) -> Answer:
+    """Certify with the method and constants of the model's own certificate; `epsilon` is what must be met."""
+    loaded = Model.load(model)
+    own = loaded.certificate
+    if failure_prob is None:
+        failure_prob = 0.01 if own is None else 1.0 - own.confidence
+    if not 0.0 < failure_prob < 1.0:
+        raise InputError(f"--failure-prob must be in (0, 1), got {failure_prob}.")
+    if epsilon is not None and not epsilon > 0.0:
+        raise InputError(f"--epsilon must be a positive number, got {epsilon}.")
+    source = loaded.rows(data, target, labels=True)
+    method = "bernstein" if own is None else own.method
+    constants = {} if own is None else own.constants
+    with working(f"Reading {data}"):
+        X, y = source.in_memory()
+    fresh = certify(loaded.network, X, y, failure_prob=failure_prob, method=method, **constants)
+    met = epsilon is None or fresh.error_bound <= epsilon
+
+    head = Text()
+    if epsilon is not None:
+        head.append("MET" if met else "NOT MET", style="bold green" if met else "bold yellow")
+        head.append(f"  an error of at most {epsilon:g} is {'' if met else 'not '}certified.\n")
+    lines = card()
+    lines.add_row("error", f"{fresh.empirical_error:.3g} on the {fresh.n_val:,} rows of {data}")
+    lines.add_row("certificate", Text(bound_sentence(fresh)))
+    lines.add_row("assumed", Text("; ".join(fresh.assumptions)))
+    if own is not None:
+        before = f"error {own.empirical_error:.3g} on {own.n_val:,} rows, bound {rounded_up(own.error_bound)}"
+        lines.add_row("when learned", before)
+    found = {
+        "model": model,
+        "data": data,
+        "epsilon": epsilon,
+        "met": None if epsilon is None else met,
+        "certificate": certificate_data(fresh),
+        "certificate_when_learned": None if own is None else certificate_data(own),
+    }
+    return Answer(found, Group(head, lines) if head else lines, 0 if met else NOT_CERTIFIED)

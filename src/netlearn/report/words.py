@@ -1,0 +1,173 @@
+"""How numbers and findings are put into words, the same on the page and in the notebook."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from netlearn.report.measures import held_out_error
+
+if TYPE_CHECKING:
+    from netlearn.certify import Certificate
+    from netlearn.result import LearnResult
+
+_MINUS, _TIMES, _THIN_SPACE = "\N{MINUS SIGN}", "\N{MULTIPLICATION SIGN}", "\N{NARROW NO-BREAK SPACE}"
+_SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+VERDICTS = {
+    "RECOVERED": ("yes", "Yes: it reproduces labels it has never seen to rounding level."),
+    "CERTIFIED": ("yes", "Yes, up to the certified error."),
+    "NOISE_LIMITED": ("partly", "Up to its held-out error: what it leaves unexplained looks like noise."),
+    "NOT_A_SMALL_NETWORK": ("partly", "As a fit, not as a recovery: more units would explain more."),
+    "TOO_FEW_ROWS": ("no", "Not yet: the rows do not determine the network."),
+    "OUT_OF_TIME": ("no", "Not yet: time ran out before the search was over."),
+    "FAILED": ("no", "No: the search found no network whose error it could certify."),
+}
+"""For each status whether to trust the network, as a mark and as a sentence."""
+
+
+def number(value: float, digits: int = 3) -> str:
+    """Write a number for reading, with a true minus sign and powers of ten where they are shorter.
+
+    Examples
+    --------
+    >>> number(0.01234), number(20_000), number(3.2e-14)
+    ('0.0123', '20,000', '3.2×10⁻¹⁴')
+    """
+    if not math.isfinite(value):
+        return "not a number" if math.isnan(value) else f"{_MINUS if value < 0 else ''}∞"
+    size = abs(value)
+    if size == 0 or 1e-3 <= size < 10.0 ** (digits - 1):
+        text = f"{size:.{digits}g}"
+    elif size < 1e6 and size >= 1:
+        text = f"{size:,.0f}"
+    else:
+        mantissa, exponent = f"{size:.{digits - 1}e}".split("e")
+        mantissa = mantissa.rstrip("0").rstrip(".") if "." in mantissa else mantissa
+        text = f"10{str(int(exponent)).translate(_SUPERSCRIPTS)}"
+        text = text if mantissa == "1" else f"{mantissa}{_TIMES}{text}"
+    return f"{_MINUS}{text}" if value < 0 else text
+
+
+def column(values: Sequence[float], digits: int = 4) -> list[str]:
+    """Write numbers that stand under each other: as many decimals as show `digits` digits of the largest."""
+    largest = max((abs(value) for value in values if math.isfinite(value)), default=0.0)
+    if largest == 0 or not 1e-3 <= largest < 1e6:
+        return [number(value, digits) for value in values]
+    decimals = max(0, digits - 1 - math.floor(math.log10(largest)))
+    return [
+        f"{value:,.{decimals}f}".replace("-", _MINUS) if math.isfinite(value) else number(value)
+        for value in values
+    ]
+
+
+def percent(ratio: float) -> str:
+    """Write a ratio: in percent, or as a plain number where percent would be clumsy."""
+    if ratio == 0 or 1e-3 <= ratio < 10:
+        return f"{100 * ratio:.3g}{_THIN_SPACE}%"
+    return number(ratio)
+
+
+def share_text(share: float) -> str:
+    """Write a share of a whole in percent with one decimal."""
+    return f"{100 * share:.1f}{_THIN_SPACE}%"
+
+
+def plural(count: int, word: str) -> str:
+    """Write a count with its word."""
+    return f"{count:,} {word}{'' if count == 1 else 's'}"
+
+
+def certificate_sentence(certificate: Certificate | None) -> str:
+    """Say what is certified and how surely; `assumptions` say under which conditions."""
+    if certificate is None:
+        return "There is no certificate."
+    if not math.isfinite(certificate.error_bound):
+        return f"No bound: {plural(certificate.n_val, 'fresh row')} are too few for one."
+    what = {
+        "bernstein": "the root mean square error of its predictions, label noise included,",
+        "lipschitz": "the root mean square error of the network under N(0, I)",
+    }[certificate.method]
+    # Rounded up: a bound that is rounded down is none.
+    return (
+        f"With confidence {100 * certificate.confidence:.10g}{_THIN_SPACE}%, {what} is at most "
+        f"{number(rounded_up(certificate.error_bound))}."
+    )
+
+
+def rounded_up(bound: float, digits: int = 3) -> float:
+    """Round up to so many digits.
+
+    Examples
+    --------
+    >>> rounded_up(0.12301), rounded_up(0.123)
+    (0.124, 0.123)
+    """
+    rounded = float(f"{bound:.{digits - 1}e}")
+    if rounded >= bound:
+        return rounded
+    step = 10.0 ** (math.floor(math.log10(bound)) - digits + 1)
+    return float(f"{rounded + step:.{digits - 1}e}")
+
+
+@dataclass(frozen=True)
+class Fact:
+    """One entry of the result card.
+
+    Attributes
+    ----------
+    key : str
+        Its id on the page.
+    label, text : str
+    value : float or None
+        The number behind the text.
+    note : str
+        What to compare it with.
+    """
+
+    key: str
+    label: str
+    text: str
+    value: float | None = None
+    note: str = ""
+
+
+def facts(result: LearnResult) -> list[Fact]:
+    """List what a reader asks first: size, error, noise and cost."""
+    seen, found = result.diagnostics, []
+    if result.network is not None:
+        k = result.network.n_hidden
+        found.append(Fact("n-hidden", "Hidden units", f"{k:,}", k))
+    if result.subspace is not None:
+        d, r = result.subspace.shape
+        found.append(Fact("dimension", "Dimension of V", f"{r:,}", r, f"of {d:,}"))
+    error = held_out_error(result)
+    if error is not None:
+        note = "" if error.relative is None else f"{percent(error.relative)} of the labels' spread"
+        found.append(Fact("held-out-error", "Held-out error", number(error.rms), error.rms, note))
+    if seen.noise_level is not None:
+        found.append(Fact("noise-level", "Label noise", number(seen.noise_level), seen.noise_level))
+    elif result.status.name == "RECOVERED":
+        found.append(Fact("noise-level", "Label noise", "none seen"))
+    if seen.excess_error is not None:
+        text, note = number(seen.excess_error, 2), "an estimate, noise left out"
+        found.append(Fact("excess-error", "Error of the network", text, seen.excess_error, note))
+    if seen.rows:
+        rows = sum(seen.rows.values())
+        found.append(Fact("rows", "Rows", f"{rows:,}", rows))
+    if seen.seconds:
+        seconds = sum(seen.seconds.values())
+        found.append(Fact("seconds", "Seconds", number(seconds, 2), seconds))
+    return found
+
+
+def departure_sentence(departure: float | None) -> str:
+    """Say how far the inputs are from Gaussian."""
+    if departure is None:
+        return "The inputs were taken to be Gaussian; how far they are from that was not measured."
+    return (
+        "The largest skewness or excess kurtosis of the inputs, over the projections tried, is "
+        f"{number(departure)} standard errors; Gaussian inputs stay below 6."
+    )

@@ -1,0 +1,82 @@
+"""Parquet: a file, a folder of files or a pattern, read column by column and a batch at a time."""
+
+import glob
+import os
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Generator, Sequence
+from itertools import accumulate
+from pathlib import Path
+
+import numpy as np
+
+from netlearn.backend.extras import need
+from netlearn.errors import InputError
+from netlearn.source.arrow import as_numbers, is_number, whole
+
+# Bytes of each column held while it is read. A row group may be as large as its writer liked, so it is never
+# fetched as a whole.
+_BUFFER = 2**16
+
+
+class ParquetTable:
+    """A `Table` of one or more Parquet files with the same columns, in the order of their names."""
+
+    labels = ()
+
+    def __init__(self, path: str):
+        need("pyarrow", extra="files", purpose="Reading Parquet")
+        self.path = path
+        self.files = _files(path)
+        # Footers only: names, types and numbers of rows.
+        opened = [_open(file) for file in self.files]
+        self.names = tuple(opened[0].schema_arrow.names)
+        self.n_columns = len(self.names)
+        self.foreign: dict[int, str] = {}
+        for file, footer in zip(self.files, opened, strict=True):
+            self._check_columns(file, footer.schema_arrow)
+        self._starts = list(accumulate((footer.metadata.num_rows for footer in opened), initial=0))
+        self.n_rows = self._starts[-1]
+
+    def _check_columns(self, file: str, schema) -> None:
+        counts = Counter(schema.names)
+        for index, name in enumerate(self.names):
+            if counts[name] == 0:
+                raise InputError(f'{file} has no column "{name}", which {self.files[0]} has.')
+            # A name that stands for two columns is refused where it is chosen.
+            if counts[name] == 1 and not is_number(kind := schema.field(name).type):
+                self.foreign[index] = f"values of type {kind}"
+
+    def chunks(self, columns: Sequence[int], n_rows: int) -> Generator[np.ndarray]:
+        """Yield batches of each file in turn."""
+        names = [self.names[column] for column in columns]
+        for file in self.files:
+            with whole(file, "Parquet"), _open(file) as opened:
+                for batch in opened.iter_batches(n_rows, columns=names):
+                    yield as_numbers(batch, [batch.schema.get_field_index(name) for name in names])
+
+    def place(self, row: int) -> tuple[str, int]:
+        """Find the file that holds a row."""
+        file = bisect_right(self._starts, row) - 1
+        return self.files[file], row - self._starts[file] + 1
+
+
+def _open(file: str):
+    from pyarrow import parquet
+
+    with whole(file, "Parquet"):
+        return parquet.ParquetFile(file, buffer_size=_BUFFER, pre_buffer=False)
+
+
+def _files(path: str) -> list[str]:
+    if os.path.isfile(path):
+        return [path]
+    if os.path.isdir(path):
+        found = [str(file) for file in Path(path).rglob("*") if file.suffix.lower() in (".parquet", ".pq")]
+        # Writers leave notes beside the data under such names.
+        found = [file for file in found if not os.path.basename(file).startswith((".", "_"))]
+    else:
+        found = [file for file in glob.glob(path, recursive=True) if os.path.isfile(file)]
+    if not found:
+        raise InputError(f"Cannot read {path}: there are no Parquet files.")
+    return sorted(found)

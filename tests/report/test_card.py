@@ -1,0 +1,39 @@
+# ruff: noqa: RUF001  minus and multiplication signs are what the report writes
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from netlearn import teachers
+from netlearn.report import card_html
+from tests.report.results import CASES, in_dimension, made
+from tests.report.test_page import Reader
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_every_kind_of_result_has_a_card(name):
+    result = CASES[name]()
+    page = Reader(result._repr_html_())
+    assert result._repr_html_() == card_html(result)
+    assert result.status.name in page.text
+    assert "style" not in page.tags
+
+
+def test_the_card_shows_the_leading_units():
+    result = made(teachers.random(12, 4, 0, biases=1.0), names=("age", "height", "weight", "dose"))
+    text = Reader(card_html(result)).text
+    assert "and 4 more" in text
+    unit = result.network.units[0]
+    assert f"{('age', 'height', 'weight', 'dose')[np.argmax(np.abs(unit))]} {np.max(unit):.3f}" in text
+    assert f"{abs(result.network.coefficients[0]):.4f}" in text.replace("−", "")
+    assert "more" not in Reader(card_html(in_dimension(2))).text
+
+
+def test_the_card_needs_neither_matplotlib_nor_jinja():
+    code = (
+        "import sys; from tests.report.results import in_dimension; in_dimension(2)._repr_html_(); "
+        "print([m for m in ('matplotlib', 'jinja2') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -1,0 +1,139 @@
+import subprocess
+import sys
+from dataclasses import replace
+
+import matplotlib
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+from netlearn import teachers
+from netlearn.errors import InputError, MissingExtraError
+from netlearn.report import figures
+from netlearn.report.measures import leading_directions
+from netlearn.result import Diagnostics
+from tests.report.results import CASES, in_dimension, made
+
+ALL = ("spectrum", "summary", "neurons", "biases", "directions", "predicted", "residuals", "convergence")
+
+
+def lines(ax, marker=None):
+    """Data of the lines, or of those drawn with a marker."""
+    drawn = [line for line in ax.lines if len(line.get_xdata()) and marker in (None, line.get_marker())]
+    return [line.get_xydata() for line in drawn]
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_each_draws_into_the_axes_it_is_given_or_its_own(name):
+    draw, result = getattr(figures, name), in_dimension(2)
+    before = dict(matplotlib.rcParams)
+    own = draw(result)
+    assert isinstance(own.figure, Figure)
+    mine = Figure().add_subplot()
+    assert draw(result, mine) is mine
+    assert mine.has_data()
+    assert dict(matplotlib.rcParams) == before
+
+
+def test_pyplot_is_never_imported():
+    code = (
+        "import sys; from tests.report.results import in_dimension; from netlearn.report.page import page_html; "
+        "page_html(in_dimension(2)); print('matplotlib.pyplot' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
+
+
+@pytest.mark.parametrize(
+    ("name", "case"),
+    [
+        ("spectrum", "no diagnostics"),
+        ("summary", "no held-out rows"),
+        ("summary", "a constant"),
+        ("neurons", "k = 0"),
+        ("neurons", "no network"),
+        ("biases", "k = 0"),
+        ("directions", "dim V 1"),
+        ("directions", "dim V 5"),
+        ("directions", "no network"),
+        ("predicted", "no held-out rows"),
+        ("residuals", "no network"),
+        ("convergence", "no diagnostics"),
+    ],
+)
+def test_what_a_figure_lacks_is_said_in_one_sentence(name, case):
+    with pytest.raises(InputError, match=f"The {name} figure needs .*, which this result does not have.$"):
+        getattr(figures, name)(CASES[case]())
+
+
+def test_without_matplotlib_the_line_to_type_is_given(monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'netlearn\[report\]'"):
+        figures.convergence(in_dimension(2))
+
+
+def test_spectra_are_in_units_of_the_noise_floor_and_kept_ones_filled():
+    result = in_dimension(2)
+    probe = result.diagnostics.probes[0]
+    assert 0 < probe.n_kept < len(probe.eigenvalues)
+    ax = figures.spectrum(replace(result, diagnostics=Diagnostics(probes=(probe,))))
+    marks = [line for line in ax.lines if line.get_marker() == "o" and len(line.get_xdata())]
+    filled, open_ = marks
+    assert (filled.get_fillstyle(), open_.get_fillstyle()) == ("full", "none")
+    np.testing.assert_allclose(filled.get_ydata(), np.abs(probe.eigenvalues[: probe.n_kept]) / 0.4)
+    np.testing.assert_allclose(open_.get_ydata(), np.abs(probe.eigenvalues[probe.n_kept :]) / 0.4)
+    assert any(np.all(line[:, 1] == 1.0) for line in lines(ax))
+
+
+def test_summary_of_one_direction_is_labels_and_network():
+    result = in_dimension(1, k=1)
+    ax = figures.summary(result)
+    points, curve = lines(ax)
+    np.testing.assert_array_equal(points[:, 1], result.held_out.y)
+    # On the curve lie the network's values at the same rows.
+    values = np.interp(points[:, 0], curve[:, 0], curve[:, 1])
+    np.testing.assert_allclose(values, result.network(result.held_out.X), atol=0.02)
+
+
+def test_summary_of_two_directions_is_coloured_by_the_label():
+    result = in_dimension(2)
+    ax = figures.summary(result)
+    points = ax.collections[-1]
+    np.testing.assert_array_equal(points.get_array(), result.held_out.y)
+    S = leading_directions(result).coordinates(result.held_out.X)
+    np.testing.assert_allclose(points.get_offsets(), S[:, :2])
+
+
+def test_bars_are_coefficients_and_biases():
+    network = in_dimension(2).network
+    heights = [bar.get_height() for bar in figures.neurons(in_dimension(2)).patches]
+    np.testing.assert_array_equal(heights, network.coefficients)
+    heights = [bar.get_height() for bar in figures.biases(in_dimension(2)).patches]
+    np.testing.assert_array_equal(heights, network.biases)
+    assert len(figures.neurons(CASES["many units"]()).patches) == 40
+
+
+def test_units_of_a_plane_lie_on_the_circle_at_their_angles():
+    result = made(teachers.hard_plane(6, 10, 0))
+    places = np.concatenate(lines(figures.directions(result), "o"))
+    np.testing.assert_allclose(np.linalg.norm(places, axis=1), 1.0)
+    np.testing.assert_allclose(places @ places.T, result.network.units @ result.network.units.T, atol=1e-12)
+
+
+def test_units_of_a_space_lie_inside_the_disc_at_true_distance_from_the_pole():
+    result = in_dimension(3)
+    places = np.concatenate(lines(figures.directions(result), "o"))
+    height = np.abs(result.network.units @ result.subspace)[:, 2]
+    np.testing.assert_allclose(np.linalg.norm(places, axis=1), np.sqrt(2) * np.sin(np.arccos(height) / 2))
+
+
+def test_predictions_and_residuals_are_those_of_the_network():
+    result = in_dimension(2)
+    y, fit = result.held_out.y, result.network(result.held_out.X)
+    np.testing.assert_array_equal(lines(figures.predicted(result), "o")[0], np.column_stack([y, fit]))
+    np.testing.assert_array_equal(lines(figures.residuals(result), "o")[0], np.column_stack([y, y - fit]))
+
+
+def test_convergence_is_the_trace():
+    drawn = lines(figures.convergence(in_dimension(2)))[0]
+    np.testing.assert_array_equal(drawn, [[1, 0.5], [2, 0.1], [3, 1e-3], [4, 1e-6]])

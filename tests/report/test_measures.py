@@ -1,0 +1,219 @@
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from netlearn import teachers
+from netlearn.network import ShallowNetwork
+from netlearn.report.measures import (
+    feature_names,
+    fit_quality,
+    held_out_error,
+    leading_directions,
+    leading_features,
+    nearest_angles,
+    probe_name,
+)
+from netlearn.result import HeldOut, Probe
+from tests.report.results import CASES, affine, in_dimension, made
+
+
+def test_fit_quality_is_what_the_rows_say():
+    network = ShallowNetwork([1.0], [], np.zeros((0, 1)))
+    held_out = HeldOut(np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([1.0, 1.0, 2.0, 2.0]))
+    quality = fit_quality(replace(made(network), held_out=held_out))  # errors 1, 0, 0, -1
+    assert quality.n_rows == 4
+    assert quality.rms == pytest.approx(math.sqrt(0.5), rel=1e-15)
+    assert quality.largest == 1.0
+    assert quality.spread == pytest.approx(0.5, rel=1e-15)
+    assert quality.r_squared == pytest.approx(-1.0, rel=1e-12)
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e200])
+def test_fit_quality_knows_no_units_of_measurement(scale):
+    result = in_dimension(2)
+    larger = replace(
+        result,
+        network=scale * result.network,
+        held_out=HeldOut(result.held_out.X, scale * result.held_out.y),
+    )
+    assert fit_quality(larger).rms == pytest.approx(scale * fit_quality(result).rms, rel=1e-9)
+    assert fit_quality(larger).r_squared == pytest.approx(fit_quality(result).r_squared, rel=1e-9)
+
+
+def test_the_held_out_error_is_the_certificates_where_there_is_one():
+    result = in_dimension(2)
+    other = replace(result.certificate, empirical_error=0.25, n_val=12345)
+    error = held_out_error(replace(result, certificate=other))
+    assert (error.rms, error.n_rows) == (0.25, 12345)
+    assert error.relative == pytest.approx(0.25 / np.std(result.held_out.y), rel=1e-12)
+    bare = held_out_error(replace(result, certificate=None))
+    assert bare.rms == pytest.approx(result.certificate.empirical_error, rel=1e-12)
+    assert held_out_error(replace(result, certificate=None, held_out=None)) is None
+    assert held_out_error(CASES["equal labels"]()).relative is None
+
+
+def test_angles_are_between_lines_and_exact_when_small():
+    tiny = 1e-9
+    units = [[1.0, 0.0, 0.0], [math.cos(tiny), math.sin(tiny), 0.0], [0.0, -math.sqrt(0.5), math.sqrt(0.5)]]
+    network = ShallowNetwork(np.zeros(3), [3.0, 2.0, 1.0], units, [0.0, 1.0, 0.0])
+    angles = nearest_angles(network)
+    assert angles[:2] == pytest.approx(math.degrees(tiny), rel=1e-6)
+    assert angles[2] == pytest.approx(90.0, abs=1e-6)
+    # Canonical units whose lines are 2 degrees apart, while the units themselves are almost opposite.
+    a, b = math.radians(-44), math.radians(134)
+    pair = ShallowNetwork(np.zeros(2), [2.0, 1.0], [[math.cos(a), math.sin(a)], [math.cos(b), math.sin(b)]])
+    assert nearest_angles(pair) == pytest.approx(2.0, rel=1e-9)
+    hard = nearest_angles(teachers.hard_plane(8, 20, 0))
+    assert hard == pytest.approx(22.5, rel=1e-9)
+    assert np.isnan(nearest_angles(teachers.random(1, 4, 0)))
+    assert len(nearest_angles(affine().network)) == 0
+
+
+def test_leading_features_are_those_that_move_the_rows_most():
+    X = np.array([[1.0, 1.0, 1.0, 100.0], [-1.0, -1.0, -1.0, -100.0]])
+    network = ShallowNetwork(np.zeros(4), [1.0], [[1.0, 0.0, 0.0, 0.0]])
+    result = replace(made(network), held_out=HeldOut(X, np.zeros(2)), names=("a", "b", "c", "d"))
+    vector = np.array([0.1, -0.9, 0.0, 0.05])
+    assert leading_features(result, vector) == [("d", 0.05), ("b", -0.9), ("a", 0.1)]
+    without = replace(result, held_out=None)
+    assert leading_features(without, vector) == [("b", -0.9), ("a", 0.1), ("d", 0.05)]
+    assert leading_features(without, np.array([0.0, 1.0, 0.0, 0.0])) == [("b", 1.0)]
+
+
+def test_names_are_the_users_or_numbered():
+    assert feature_names(affine(2)) == ("x1", "x2")
+    assert feature_names(replace(affine(2), names=("height", "weight"))) == ("height", "weight")
+
+
+def test_probes_are_named_by_filter_or_symbol():
+    eigenvalues = np.ones(2)
+    assert probe_name(Probe(2, 0, eigenvalues, 1.0)) == "M_2"
+    assert probe_name(Probe(4, 1, eigenvalues, 1.0)) == "M_4, g_2"
+    assert probe_name(Probe(4, None, eigenvalues, 1.0, "degree 4")) == "degree 4"
+
+
+ROTATED = np.linalg.qr(np.random.default_rng(5).standard_normal((6, 6)))[0]
+
+
+def stretched(result, seed=3):
+    """The same function on inputs of other scale and place."""
+    rng = np.random.default_rng(seed)
+    d = result.network.n_features
+    A, shift = np.diag(np.geomspace(0.1, 10, d)) @ rng.standard_normal((d, d)), rng.standard_normal(d)
+    inverse = np.linalg.inv(A)
+    return replace(
+        result,
+        network=result.network.precompose(inverse, -inverse @ shift),
+        held_out=HeldOut(result.held_out.X @ A.T + shift, result.held_out.y),
+    )
+
+
+@pytest.mark.parametrize("name", ["dim V 1", "dim V 2", "dim V 5", "k = 0", "d = 1", "several outputs"])
+@pytest.mark.parametrize("change", [lambda result: result, stretched], ids=["standard", "stretched"])
+def test_the_network_is_a_function_of_the_coordinates(name, change):
+    result = change(CASES[name]())
+    found = leading_directions(result)
+    S = found.coordinates(result.held_out.X)
+    np.testing.assert_allclose(found.network(S), result.network(result.held_out.X), atol=1e-9)
+    np.testing.assert_allclose(found.expected(S), found.network(S), atol=1e-9)
+    np.testing.assert_allclose(S.mean(axis=0), 0, atol=1e-9)
+    np.testing.assert_allclose(np.cov(S, rowvar=False), np.eye(S.shape[1]).squeeze(), atol=1e-8)
+
+
+def test_expectation_and_shares_agree_with_sampling():
+    found = leading_directions(in_dimension(5))
+    rng = np.random.default_rng(0)
+    point, n = np.array([[0.7, -0.4]]), 200_000
+    S = np.column_stack([np.broadcast_to(point, (n, 2)), rng.standard_normal((n, found.axes.shape[1] - 2))])
+    values = found.network(S)
+    error = values.std() / math.sqrt(n)
+    assert abs(found.expected(point)[0] - values.mean()) < 6 * error
+    S = rng.standard_normal((n, found.axes.shape[1]))
+    total = found.network(S).var()
+    for index, share in enumerate(found.shares):
+        # E[f | s_j] as a function of s_j, by the formula that was just checked, for each axis in turn.
+        turned = np.roll(np.arange(S.shape[1]), -index)
+        alone = replace(found, network=found.network.precompose(np.eye(S.shape[1])[:, turned]))
+        assert alone.expected(S[:, [index]]).var() / total == pytest.approx(share, abs=0.02)
+    assert found.expected(S[:, :2]).var() / total == pytest.approx(found.joint_share, abs=0.02)
+    assert list(found.shares) == sorted(found.shares, reverse=True)
+
+
+def test_the_direction_that_matters_comes_first():
+    units = ROTATED[:2]
+    network = ShallowNetwork(np.zeros(6), [1.0, 0.1], units)
+    found = leading_directions(made(network, n_rows=1000))
+    first = found.axes[:, 0] / np.linalg.norm(found.axes[:, 0])
+    # Both units explain what they add; the larger has 100/101 of the variance.
+    assert abs(first @ units[0]) > 0.99
+    assert found.shares[0] == pytest.approx(100 / 101, abs=0.01)
+
+
+def test_the_direction_that_matters_is_found_among_many():
+    network = ShallowNetwork(np.zeros(12), [1.0, *[0.01] * 11], np.eye(12))
+    found = leading_directions(made(network, n_rows=1000))
+    assert len(found.shares) == 8
+    assert found.shares[0] > 0.98
+    assert np.argmax(np.abs(found.axes[:, 0])) == 0
+
+
+def test_directions_are_sorted_by_what_they_explain_not_by_slope():
+    # In the plane the function is steep but goes up and down; along the third axis it only rises, gently.
+    plane = teachers.hard_plane(8, 2, 0)
+    units = np.column_stack([plane.units, np.zeros(8)])
+    network = ShallowNetwork([0.0, 0.0, 0.05], plane.coefficients, units)
+    slopes = (
+        np.sign(np.random.default_rng(0).standard_normal((1000, 2)) @ plane.units.T) * plane.coefficients
+    ) @ plane.units
+    assert np.mean(slopes**2) > 2 * 0.05**2
+    found = leading_directions(made(network, n_rows=1000))
+    assert np.argmax(np.abs(found.axes[:, 0])) == 2
+    assert found.shares[0] > 10 * found.shares[1]
+
+
+def test_one_direction_is_enough_where_it_explains_almost_all():
+    assert leading_directions(affine()).n_shown == 1
+    nearly = ShallowNetwork(1e-4 * ROTATED[1], [1.0], ROTATED[:1])
+    found = leading_directions(made(nearly))
+    assert (found.axes.shape[1], found.n_shown) == (2, 1)
+    assert leading_directions(in_dimension(2)).n_shown == 2
+
+
+def test_a_linear_part_at_rounding_level_is_no_direction():
+    network = teachers.hard_plane(4, 20, 0)
+    noisy = ShallowNetwork(1e-16 * np.ones(20), network.coefficients, network.units)
+    assert leading_directions(made(noisy)).axes.shape == (20, 2)
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e200])
+def test_directions_know_no_units_of_measurement(scale):
+    result = in_dimension(3)
+    larger = replace(result, network=scale * result.network)
+    found, again = leading_directions(result), leading_directions(larger)
+    np.testing.assert_allclose(again.shares, found.shares, rtol=1e-9)
+    np.testing.assert_allclose(again.axes, found.axes, rtol=1e-6)
+    S = found.coordinates(result.held_out.X)
+    np.testing.assert_allclose(again.expected(S[:, :2]), scale * found.expected(S[:, :2]), rtol=1e-6)
+
+
+def test_features_of_very_different_scale_are_all_seen():
+    # In the coordinates of X the two units are parallel to 1e-12; in those of the rows they are orthogonal.
+    scales = np.array([1e-6, 1e6])
+    result = made(ShallowNetwork(np.zeros(2), [1.0, 0.5], np.eye(2)))
+    far = replace(
+        result,
+        network=result.network.precompose(np.array([[1.0, 1.0], [1.0, -1.0]]) / math.sqrt(2) / scales),
+        held_out=HeldOut(result.held_out.X * scales, result.held_out.y),
+    )
+    found = leading_directions(far)
+    assert found.axes.shape == (2, 2)
+    S = found.coordinates(far.held_out.X)
+    np.testing.assert_allclose(found.network(S), far.network(far.held_out.X), rtol=1e-6)
+    np.testing.assert_allclose(np.cov(S, rowvar=False), np.eye(2), atol=1e-8)
+
+
+@pytest.mark.parametrize("name", ["a constant", "no held-out rows", "no network"])
+def test_without_rows_or_variance_there_are_no_directions(name):
+    assert leading_directions(CASES[name]()) is None

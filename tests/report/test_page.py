@@ -1,0 +1,225 @@
+import math
+import re
+import sys
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import matplotlib
+import numpy as np
+import pytest
+
+from netlearn import paper, teachers
+from netlearn.errors import MissingExtraError
+from netlearn.report.page import page_html
+from netlearn.result import Diagnostics, HeldOut, Status
+from tests.report.results import CASES, NASTY, in_dimension, made
+
+SECTIONS = [
+    "verdict",
+    "spectra",
+    "summary",
+    "neurons",
+    "predicted",
+    "polish",
+    "certificate",
+    "parameters",
+    "reproduce",
+]
+# Elements that HTML does not close.
+VOID = {"meta", "link", "br", "img"}
+
+
+class Reader(HTMLParser):
+    """Elements, ids, texts and numbers of a page; a tag that is closed wrongly is an error."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.open, self.tags, self.ids, self.references, self.texts = [], [], [], [], []
+        self.numbers, self.attributes = {}, []
+        self.feed(page)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag, attributes):
+        self.handle_startendtag(tag, attributes)
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attributes):
+        attributes = dict(attributes)
+        self.tags.append(tag)
+        self.attributes.append((tag, attributes))
+        if "id" in attributes:
+            self.ids.append(attributes["id"])
+            if "data-value" in attributes:
+                self.numbers[attributes["id"]] = float(attributes["data-value"])
+        for key, value in attributes.items():
+            if key in ("href", "clip-path") and value and "#" in value:
+                self.references.append(value.removeprefix("url(").removesuffix(")").removeprefix("#"))
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.texts.append(data)
+
+    @property
+    def text(self):
+        return " ".join(self.texts)
+
+
+def sections_of(page):
+    return [attributes["id"] for tag, attributes in page.attributes if tag == "section"]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_every_kind_of_result_has_a_whole_page(name):
+    result = CASES[name]()
+    page = Reader(page_html(result))
+    assert sections_of(page) == [
+        section for section in SECTIONS if section != "parameters" or result.network is not None
+    ]
+    assert len(page.ids) == len(set(page.ids))
+    assert set(page.references) <= set(page.ids)
+    assert not any(math.isnan(value) for value in page.numbers.values())
+
+
+@pytest.mark.parametrize("status", Status)
+def test_every_status_is_told_on_the_first_screen(status):
+    page = page_html(replace(CASES["k = 0"](), status=status, held_out=None, diagnostics=Diagnostics()))
+    first = page[: page.index('id="spectra"')]
+    assert f'data-status="{status.name}"' in first
+    assert status.value.split(".")[0].replace("'", "&#39;").replace(">", "&gt;") in first
+
+
+def test_results_of_the_papers_algorithm_have_a_page():
+    rng = np.random.default_rng(100)
+    target = teachers.random(2, 6, rng, radius=2.0)
+
+    def sample(n):
+        X = rng.standard_normal((n, 6))
+        return X, target(X)
+
+    result = paper.netlearn(sample, 6, 2, 0.25, 2.0, rng=rng)
+    assert len(result.held_out.y) == 1000
+    np.testing.assert_array_equal(result.held_out.y, target(result.held_out.X))
+    page = Reader(page_html(result))
+    assert "practical: k = 2, epsilon = 0.25, R = 2" in page.text
+    assert page.numbers["held-out-error"] == result.certificate.empirical_error
+    assert page.numbers["error-bound"] == result.certificate.error_bound
+    kept = [probe.n_kept for probe in result.diagnostics.probes]
+    assert None not in kept
+    assert max(kept) == 2
+
+
+def test_what_came_from_data_is_text_and_never_markup():
+    result = made(
+        teachers.random(3, 4, 0, biases=1.0),
+        names=NASTY,
+        target="<script>alert('y')</script>",
+    )
+    result = replace(result, diagnostics=replace(result.diagnostics, notes=("<b onclick=x>note</b>",)))
+    for html in (page_html(result), result._repr_html_()):
+        page = Reader(html)
+        assert not {"script", "img", "b"} & set(page.tags)
+        assert not any(key.startswith("on") for _, attributes in page.attributes for key in attributes)
+        assert "<b onclick=x>note</b>" in page.text
+        assert all(any(name in text for text in page.texts) for name in NASTY)
+    assert "<script>alert('y')</script>" in Reader(page_html(result)).text
+
+
+def test_equal_results_give_equal_pages_whatever_the_callers_style():
+    page = page_html(in_dimension(2))
+    with matplotlib.rc_context({"text.color": "white", "axes.edgecolor": "red", "font.size": 20}):
+        assert page_html(in_dimension(2)) == page
+    assert page_html(in_dimension(2, seed=1)) != page
+
+
+def test_the_page_asks_for_nothing_and_runs_nothing():
+    page = page_html(in_dimension(3))
+    assert not re.search(r"https?://|url\((?!#)|@import|<script|src=", page)
+    assert "default-src &#39;none&#39;" in page or "default-src 'none'" in page
+
+
+def test_figures_take_their_colours_from_the_page_and_say_what_they_show():
+    page = page_html(in_dimension(2))
+    figures = re.findall(r"<figure>(.*?)</figure>", page, re.DOTALL)
+    assert len(figures) == 6
+    for figure in figures:
+        assert re.match(r'<svg viewBox="[\d. ]+" role="img" aria-label="[^"]{30,}">', figure)
+        assert "#000000" not in figure
+        assert "<style" not in figure
+    assert "currentColor" in page
+
+
+def test_numbers_beside_the_figures_are_those_of_the_result():
+    result = in_dimension(3)
+    page = page_html(result)
+
+    def table(key):
+        body = re.search(rf'<table id="{key}-table">.*?<tbody>(.*?)</tbody>', page, re.DOTALL)[1]
+        rows = re.findall(r"<tr>(.*?)</tr>", body, re.DOTALL)
+        return [[float(value) for value in re.findall(r'data-value="([^"]*)"', row)] for row in rows]
+
+    f, held_out = result.network, result.held_out
+    errors = held_out.y - f(held_out.X)
+    fit = [row[0] for row in table("predicted")]
+    np.testing.assert_allclose(
+        fit,
+        [
+            np.sqrt(np.mean(errors**2)),
+            np.max(np.abs(errors)),
+            np.std(held_out.y),
+            1 - np.mean(errors**2) / np.var(held_out.y),
+        ],
+    )
+    units = np.array(table("neurons"))
+    np.testing.assert_array_equal(units[:, 0], f.coefficients)
+    np.testing.assert_array_equal(units[:, 1], f.biases)
+    assert [row[0] for row in table("polish")] == list(result.diagnostics.trace)
+    probe = result.diagnostics.probes[0]
+    assert table("spectra")[0] == [probe.n_kept, probe.noise_floor, *probe.eigenvalues[:6]]
+    parameters = table("parameters")
+    np.testing.assert_array_equal(parameters[0], [f.intercept, *f.linear])
+    np.testing.assert_array_equal(parameters[1:], np.column_stack([f.coefficients, f.biases, f.units]))
+
+
+def test_large_networks_are_cut_and_the_page_stays_small():
+    rng = np.random.default_rng(0)
+    result = made(teachers.random(40, 50, 0, biases=1.0), n_rows=5000)
+    page = page_html(result)
+    assert len(page) < 1_500_000
+    assert "Only the first 20 of 40 units and 12 of 50 features are printed" in page
+    long = replace(result, diagnostics=replace(result.diagnostics, trace=tuple(rng.random(500))))
+    assert "The first and last 20 of 500 rounds." in page_html(long)
+
+
+def test_a_failed_report_leaves_the_old_file(tmp_path, monkeypatch):
+    path = tmp_path / "report.html"
+    in_dimension(2).report(path)
+    old = path.read_bytes()
+    monkeypatch.setattr("os.replace", lambda *_: (_ for _ in ()).throw(OSError("disk full")))
+    with pytest.raises(OSError, match="disk full"):
+        in_dimension(3).report(path)
+    assert path.read_bytes() == old
+    assert [entry.name for entry in tmp_path.iterdir()] == ["report.html"]
+
+
+@pytest.mark.parametrize("module", ["jinja2", "matplotlib.style"])
+def test_without_the_extra_the_line_to_type_is_given(monkeypatch, tmp_path, module):
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(MissingExtraError, match=r"A report needs .* pip install 'netlearn\[report\]'"):
+        in_dimension(2).report(tmp_path / "report.html")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_inputs_far_from_standard_are_drawn_in_units_of_their_spread():
+    result = in_dimension(2)
+    A = np.diag(np.geomspace(1e-3, 1e3, 8))
+    far = replace(
+        result,
+        network=result.network.precompose(np.linalg.inv(A)),
+        held_out=HeldOut(result.held_out.X @ A, result.held_out.y),
+        subspace=None,
+    )
+    assert "Units and linear part see 2 directions" in page_html(far)

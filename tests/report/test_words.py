@@ -1,0 +1,86 @@
+# ruff: noqa: RUF001  minus and multiplication signs are what the report writes
+import math
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from netlearn.report.words import VERDICTS, certificate_sentence, column, facts, number, percent, rounded_up
+from netlearn.result import LearnResult, Status
+from tests.report.results import in_dimension
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.0, "0"),
+        (8, "8"),
+        (0.0599123, "0.0599"),
+        (-1.2345, "−1.23"),
+        (99.96, "100"),
+        (152.3, "152"),
+        (20_000, "20,000"),
+        (1.5e6, "1.5×10⁶"),
+        (1e-28, "10⁻²⁸"),
+        (-8.683e-17, "−8.68×10⁻¹⁷"),
+        (0.00099961, "10⁻³"),
+        (math.inf, "∞"),
+        (-math.inf, "−∞"),
+        (math.nan, "not a number"),
+    ],
+)
+def test_numbers_are_written_for_reading(value, text):
+    assert number(value) == text
+
+
+def test_a_column_has_equal_decimals():
+    assert column([12.3456, -0.5, 3e-9]) == ["12.35", "−0.50", "0.00"]
+    assert column([2e-9, 1e-10]) == ["2×10⁻⁹", "10⁻¹⁰"]
+    assert column([0.0, 0.0]) == ["0", "0"]
+    assert column([1.0, math.nan]) == ["1.000", "not a number"]
+    assert column([]) == []
+
+
+@pytest.mark.parametrize(
+    ("ratio", "text"), [(0.1104, "11\u202f%"), (4e-15, "4×10⁻¹⁵"), (0.0, "0\u202f%"), (30.0, "30")]
+)
+def test_ratios_are_percent_where_that_is_readable(ratio, text):
+    assert percent(ratio) == text
+
+
+@settings(derandomize=True, deadline=None)
+@given(st.floats(1e-300, 1e300))
+def test_a_bound_is_never_rounded_down(bound):
+    assert bound <= rounded_up(bound) <= 1.0101 * bound
+
+
+def test_the_certificate_sentence_states_bound_and_confidence():
+    certificate = in_dimension(2).certificate
+    sentence = certificate_sentence(certificate)
+    assert "confidence 99\u202f%" in sentence
+    assert f"at most {number(rounded_up(certificate.error_bound))}." in sentence
+    assert certificate_sentence(None) == "There is no certificate."
+    too_few = type(certificate)(math.inf, 0.99, 3, 0.1, "bernstein", (), {})
+    assert "3 fresh rows are too few" in certificate_sentence(too_few)
+
+
+def test_every_status_has_a_verdict():
+    assert VERDICTS.keys() == {status.name for status in Status}
+    for status in Status:
+        mark, sentence = VERDICTS[status.name]
+        assert mark == ("yes" if LearnResult(None, None, status).success else mark)
+        assert sentence.startswith("Yes") == (mark == "yes")
+
+
+def test_the_facts_are_the_numbers_of_the_result():
+    result = in_dimension(3)
+    values = {fact.key: fact.value for fact in facts(result)}
+    assert values == {
+        "n-hidden": 5,
+        "dimension": 3,
+        "held-out-error": result.certificate.empirical_error,
+        "noise-level": 0.1,
+        "excess-error": 0.01,
+        "rows": 4200,
+        "seconds": 1.75,
+    }

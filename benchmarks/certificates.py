@@ -1,6 +1,7 @@
 """Do certificates hold? Runs of mixed size, with and without noise, and targets that are no such network.
 
     python benchmarks/certificates.py --runs 300
+    python benchmarks/certificates.py --jobs 16    # several runs at a time; set OMP_NUM_THREADS=1 for this
 
 The true error is exact: the L2(gamma) distance to the planted network, with the noise added in quadrature where
 labels have noise, because there the bound is on the prediction error.
@@ -8,6 +9,7 @@ labels have noise, because there the bound is on the prediction error.
 
 import argparse
 import math
+from concurrent.futures import ProcessPoolExecutor
 
 import numpy as np
 from scipy.stats import binom
@@ -57,8 +59,10 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--runs", type=int, default=300)
     parser.add_argument("--foreign", type=int, default=12)
+    parser.add_argument("--jobs", type=int, default=1, help="runs at a time, each in a process of its own")
     options = parser.parse_args()
-    runs = [planted(seed) for seed in range(options.runs)]
+    pool = ProcessPoolExecutor(options.jobs)
+    runs = list(pool.map(planted, range(options.runs)))
     exceeded = sum(error > bound for error, bound, _ in runs)
     allowed = int(binom.isf(0.01, options.runs, FAILURE_PROB))
     print(
@@ -66,7 +70,7 @@ def main():
     )
     for status in sorted({status for _, _, status in runs}):
         print(f"  {status:22} {sum(s == status for _, _, s in runs)}")
-    statuses = [foreign(seed) for seed in range(options.foreign)]
+    statuses = list(pool.map(foreign, range(options.foreign)))
     claimed = sum(status in (Status.CERTIFIED, Status.RECOVERED) for status in statuses)
     print(f"{options.foreign} targets that are no such network: claimed {claimed}")
     print("  " + ", ".join(sorted({status.name for status in statuses})))

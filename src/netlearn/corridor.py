@@ -10,7 +10,7 @@ from functools import cached_property
 
 import numpy as np
 
-from netlearn.backend.threads import block_threads, in_order
+from netlearn.backend.threads import block_threads
 from netlearn.certify import Certificate, certify, lipschitz_constant
 from netlearn.errors import InputError
 from netlearn.moments.inputs import Standardiser, standardise
@@ -21,8 +21,8 @@ from netlearn.polish.select import choose_biases, choose_width
 from netlearn.polish.smooth import smooth
 from netlearn.polish.wide import EXACT, n_unknowns, wide_fit
 from netlearn.result import Diagnostics, HeldOut, LearnResult, Probe, Status
-from netlearn.source import ArraySource, FileSource, Oracle, Source
-from netlearn.source.arrays import SelectedRows
+from netlearn.source import FileSource, Oracle, Source
+from netlearn.source.arrays import SelectedRows, over_blocks
 from netlearn.source.samples import Samples, checked_rows, split
 from netlearn.subspace.look import look
 
@@ -153,16 +153,14 @@ def _learn_from_samples(samples: Samples, options: _Options, rng, clock: _Clock)
 
     clock.enter("moments", "mean, covariance and affine part")
     n_pilot = max(_SMALLEST_PILOT, _PILOT_PER_FEATURE * samples.n_features)
-    pilot = samples.rows.head(min(n_pilot, samples.n_train)).in_memory()
-    inputs = standardise(pilot.X, pilot.y, rng_moments)
-    pilot = ArraySource(inputs.rows(pilot.X), inputs.labels(pilot.y))
+    inputs = standardise(samples.rows.head(min(n_pilot, samples.n_train)), rng_moments)
     rows = samples.rows.changed(lambda block: (inputs.rows(block[0]), inputs.labels(block[1])))
     judge = rows.tail(samples.n_judge).in_memory()
     everything = rows if _is_left_where_it_is(rows, inputs) else rows.in_memory()
     train = everything.head(samples.n_train)
     search = Search(
         train,
-        pilot,
+        train.head(min(n_pilot, train.n_rows)),
         judge,
         np.zeros((train.n_features, 0)),
         options.biases is not False,
@@ -301,9 +299,12 @@ class _Verdict:
         """Rows on the rarer side of each unit that has fewer there than its d + 1 parameters and three to check."""
         iterate = self.found.iterate
         positive = np.zeros(iterate.n_hidden)
-        blocks = self.everything.blocks(iterate.n_hidden)
-        for counts in in_order(lambda block: (iterate.linearise(block[0])[1][:, 1:] > 0).sum(axis=0), blocks):
-            positive += counts
+
+        def counts(block):
+            return (iterate.linearise(block[0])[1][:, 1:] > 0).sum(axis=0)
+
+        for count in over_blocks(counts, self.everything, iterate.n_hidden):
+            positive += count
         rarer = np.minimum(positive, self.n_rows - positive)
         return rarer[rarer < self.everything.n_features + 4]
 

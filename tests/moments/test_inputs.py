@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from netlearn import teachers
 from netlearn.moments.inputs import standardise
 from netlearn.network import ShallowNetwork
+from netlearn.source import ArraySource
 
 D = 4
 
@@ -26,7 +27,7 @@ def skewed(X, seed, condition=100.0):
 
 
 def measured(X, y=None, seed=0):
-    return standardise(X, X[:, 0] if y is None else y, np.random.default_rng(seed))
+    return standardise(ArraySource(X, X[:, 0] if y is None else y), np.random.default_rng(seed))
 
 
 @pytest.mark.statistical

@@ -28,11 +28,11 @@ def test_it_is_the_leading_part_of_the_dense_spectrum(seed):
         (dense,) = measure(rows, as_they_are, [probe])
         sketch = measure_leading(rows, as_they_are, probe, np.random.default_rng(seed))
         n_seen = sketch.basis.shape[1]
-        # Products in single precision: 1e-6 of the largest eigenvalue, far below the noise floor.
-        scale = abs(dense.eigenvalues[0])
-        np.testing.assert_allclose(sketch.eigenvalues[:n_seen], dense.eigenvalues[:n_seen], atol=1e-3 * scale)
+        # What 4 passes leave of the error, for an eigenvalue rho >= 1.18 times the edge of the noise, the cut here:
+        # the square of (rho + sqrt(rho^2 - 1))^(-4), 1 %, in an eigenvalue, and its root in a direction.
+        np.testing.assert_allclose(sketch.eigenvalues[:n_seen], dense.eigenvalues[:n_seen], rtol=0.01)
         if n_seen:
-            assert sine(sketch.basis, dense.basis[:, :n_seen]) < 0.05
+            assert sine(sketch.basis, dense.basis[:, :n_seen]) < 0.1
         # The halves are other halves, and Krylov's estimate of a norm is from below.
         assert 0.75 * dense.noise_floor < sketch.noise_floor < 1.1 * dense.noise_floor
     assert measure_leading(rows, as_they_are, LabelProbe(), np.random.default_rng(9)).basis.shape[1] == 3

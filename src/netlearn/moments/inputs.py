@@ -7,15 +7,16 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import chi2
 
-from netlearn.backend.threads import in_order
 from netlearn.network import ShallowNetwork
+from netlearn.source import Source
+from netlearn.source.arrays import over_blocks
 
 # Chance that rows from N(0, I) are taken for something else and whitened needlessly (which does no harm).
 _FALSE_ALARM = 1e-6
 # Directions in which rows vary less than this share of their largest spread carry no information.
 _NULL_SHARE = 1e-13
-# Rows whose Gram matrix one thread takes at a time.
-_GRAM_ROWS = 4096
+# Blocks whose Gram matrix one thread takes at a time: it is larger than they are.
+_N_CACHED = 8
 # A value computed in single precision is off by a few roundings, not by one.
 _ROUNDINGS = 8
 # Projections on which the departure from normality is measured.
@@ -73,35 +74,45 @@ class Standardiser:
         )
 
 
-def standardise(X: np.ndarray, y: np.ndarray, rng: np.random.Generator) -> Standardiser:
-    r"""Measure rows and labels.
+def standardise(rows: Source, rng: np.random.Generator) -> Standardiser:
+    r"""Measure rows and labels, in two passes.
 
     Rows count as N(0, I) when |mean|^2 is below the quantile of chi^2_d / n, and all singular values of
     X / sqrt(n) lie within sqrt(d/n) + sqrt(2 log(2 / false alarm) / n) of 1 (Davidson and Szarek).
     Cost: one Gram matrix of the rows given, n d**2 operations.
     """
-    n, d = X.shape
+    n, d = rows.n_rows, rows.n_features
+    y = np.concatenate([y for _, y in rows.blocks()])
     largest = float(np.max(np.abs(y), initial=0.0)) or 1.0
     centre = float(np.mean(y / largest)) * largest
     scale = float(np.sqrt(np.mean(((y - centre) / largest) ** 2))) * largest
     if not scale > 1e-13 * largest:
         scale = largest  # constant labels: only the affine part will be fitted
-    mean = X.mean(axis=0)
     if n > d:
-        parts = [X[start : start + _GRAM_ROWS] for start in range(0, n, _GRAM_ROWS)]
-        Sigma = sum(in_order(lambda part: part.T @ part, parts)) / n
+        mean, Sigma = _first_two_moments(rows)
         spread = np.sqrt(np.maximum(np.linalg.eigvalsh(Sigma), 0.0))
         slack = np.sqrt(d / n) + np.sqrt(2 * np.log(2 / _FALSE_ALARM) / n)
         standard = n * (mean @ mean) < chi2.isf(_FALSE_ALARM, d) and np.all(np.abs(spread - 1) < slack)
         Sigma -= np.outer(mean, mean)
     else:
         # Too few rows for a covariance: columns are scaled one by one.
-        standard, Sigma = False, np.diag(X.var(axis=0))
+        X = rows.in_memory().X
+        standard, mean, Sigma = False, X.mean(axis=0), np.diag(X.var(axis=0))
     W = None if standard else _whitening(Sigma)
     if standard:
         mean = np.zeros(d)
-    Z = X if standard else (X - mean) @ W
-    return Standardiser(mean, W, centre, scale, _rounding(y, scale), _departure(Z, rng))
+    return Standardiser(mean, W, centre, scale, _rounding(y, scale), _departure(rows, mean, W, rng))
+
+
+def _first_two_moments(rows: Source) -> tuple[np.ndarray, np.ndarray]:
+    """Return E[x] and E[x x^T] over the rows."""
+    total, Gram = np.zeros(rows.n_features), np.zeros((rows.n_features, rows.n_features))
+    for part, product in over_blocks(
+        lambda block: (block[0].sum(axis=0), block[0].T @ block[0]), rows, n_cached=_N_CACHED
+    ):
+        total += part
+        Gram += product
+    return total / rows.n_rows, Gram / rows.n_rows
 
 
 def _rounding(y: np.ndarray, scale: float) -> float:
@@ -125,15 +136,23 @@ def _whitening(Sigma: np.ndarray) -> np.ndarray:
     return (vectors[:, kept] / np.sqrt(values[kept])) * (alive / unit)[:, None]
 
 
-def _departure(Z: np.ndarray, rng: np.random.Generator) -> float:
-    n, r = Z.shape
-    if n < 20 or not np.any(Z):
-        return 0.0
+def _departure(rows: Source, mean: np.ndarray, W: np.ndarray | None, rng: np.random.Generator) -> float:
+    """Return the largest |skewness| or |excess kurtosis| of whitened rows over projections, in standard errors."""
+    r = len(mean) if W is None else W.shape[1]
     directions = rng.standard_normal((r, _N_PROJECTIONS))
     # Columns themselves too: a discrete or bounded input hides in random mixtures.
     directions = np.hstack([directions / np.linalg.norm(directions, axis=0), np.eye(r)[:, :_N_PROJECTIONS]])
-    s = np.vstack(list(in_order(lambda part: part @ directions, np.array_split(Z, -(-n // _GRAM_ROWS)))))
-    s = (s - s.mean(axis=0)) / np.maximum(s.std(axis=0), 1e-300)
+    if W is not None:
+        directions = W @ directions
+    n = rows.n_rows
+    if n < 20 or not np.any(directions):
+        return 0.0
+    shift = mean @ directions
+    projected = over_blocks(lambda block: block[0] @ directions - shift, rows, directions.shape[1])
+    s = np.vstack(list(projected))
+    s -= s.mean(axis=0)
+    s /= np.maximum(s.std(axis=0), 1e-300)
     square = s * s  # powers above the second are slow, and these are many numbers
-    skewness, kurtosis = np.mean(square * s, axis=0), np.mean(square * square, axis=0) - 3.0
+    skewness = np.einsum("np,np->p", square, s) / n
+    kurtosis = np.einsum("np,np->p", square, square) / n - 3.0
     return float(max(np.max(np.abs(skewness)) / np.sqrt(6 / n), np.max(np.abs(kurtosis)) / np.sqrt(24 / n)))

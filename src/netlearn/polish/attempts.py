@@ -22,7 +22,7 @@ _SURPLUS = (1.25, 1.5, 1.25, 2.0, 1.5, 1.25, 2.0, 3.0)
 # Tilts of V between fits inside it.
 _MOST_TILTS = 11
 # Mean square at which units are near enough to their places for the surplus to show as such.
-_IN_PLACE = 2e-3
+_IN_PLACE = 5e-3
 # Rows for reducing a fit inside V to fewer units.
 _INSIDE = 20_000
 # Two attempts whose held-out errors agree this closely have found the same thing: what is left is noise.
@@ -55,10 +55,10 @@ class Search:
 
     Attributes
     ----------
-    train : Source
-    pilot, judge : ArraySource
-        The first rows of `train`, in memory; and others that are not among them. All are whitened, with labels
-        of unit variance.
+    train, pilot : Source
+        Whitened rows with labels of unit variance; and the first of them, enough for their affine part.
+    judge : ArraySource
+        Others, of the same kind.
     V : array of shape (d, r)
         What the probes have seen; r = 0 and r = d mean that there is nothing to use.
     biases : bool
@@ -71,7 +71,7 @@ class Search:
     """
 
     train: Source
-    pilot: ArraySource
+    pilot: Source
     judge: ArraySource
     V: np.ndarray
     biases: bool
@@ -173,7 +173,7 @@ class Search:
         width = math.ceil(_SURPLUS[0] * n_hidden)
         reduced = reduce_to(inside(self.train, V, _INSIDE), fit, width, **self._limits)
         fit = finish(
-            rough_rows(self.train, width, self.biases),
+            rough_rows(self.train, n_hidden, self.biases),
             lift(reduced.iterate, V),
             least_gain=CANDIDATE_GAIN,
             until=_IN_PLACE,

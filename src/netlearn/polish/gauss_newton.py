@@ -32,8 +32,9 @@ ROUNDING = 1e-26
 # P = 4 M unknowns. With many more units than dimensions the preconditioner of the conjugate gradients is blind
 # (the units span everything) and all M products are spent to little effect: there it pays for longer.
 _UNKNOWNS_PER_PRODUCT, _WHEN_CROWDED = 4, 5
-# How exactly the least squares of a round are solved: far from the end, near it, and at most in single precision.
-_FAR_TOLERANCE, _NEAR_TOLERANCE, _SINGLE_TOLERANCE = 3e-2, 1e-3, 1e-6
+# How exactly the least squares of a round are solved: far from the end, at a minimum that noise leaves, and at most
+# in single precision.
+_FAR_TOLERANCE, _LAST_TOLERANCE, _SINGLE_TOLERANCE = 3e-2, 1e-3, 1e-6
 # Levenberg damping of every step, relative to whitened inputs; `finish` lets it fade with the loss.
 _DAMPING = 1e-5
 
@@ -68,10 +69,13 @@ class Polished:
 
 
 def _tolerance(loss: float, until: float) -> float:
-    """Return how exactly to solve a round near the end: as its square is left of the loss, no better than wanted."""
-    if loss > _NEAR_TOLERANCE**2 * NEAR:
-        return _NEAR_TOLERANCE  # the signs that still change leave more than this
-    return min(max(0.3 * (until / loss) ** 0.5, _SINGLE_TOLERANCE), _FAR_TOLERANCE)
+    """Return how exactly to solve a round: no better than the signs it changes, or what is wanted, make it worth.
+
+    Solved to a tolerance, a round leaves its square of the loss; the signs that change leave about loss**1.5.
+    """
+    if loss > NEAR:
+        return _FAR_TOLERANCE
+    return min(max(0.3 * loss**0.25, 0.3 * (until / loss) ** 0.5, _SINGLE_TOLERANCE), _FAR_TOLERANCE)
 
 
 def _step(
@@ -173,13 +177,14 @@ def finish(
         # Levenberg's damping fades with the loss: near-duplicate units have tiny eigenvalues, which a fixed
         # ridge would hide.
         damping = _DAMPING * min(1.0, system.loss)
-        near = system.loss < NEAR or least_gain < 1e-4
+        # With noise the loss stays, and only steps that are solved well come to its minimum.
+        to_the_end = system.loss > NEAR and least_gain < 1e-4
         step, spent = _step(
             system,
             current,
             damping,
-            tolerance=_tolerance(system.loss, until) if near else _FAR_TOLERANCE,
-            max_products=150 if near else 40,
+            tolerance=_LAST_TOLERANCE if to_the_end else _tolerance(system.loss, until),
+            max_products=150 if to_the_end or system.loss < NEAR else 40,
             single=single,
         )
         n_products += spent

@@ -16,7 +16,7 @@ import numpy as np
 
 from netlearn.backend.threads import in_order
 from netlearn.source import Source
-from netlearn.source.arrays import Block
+from netlearn.source.arrays import Block, over_blocks
 
 # Modulators are kept between products while they stay below this size; beyond it they are computed anew,
 # which costs one more product with X per pass.
@@ -63,7 +63,7 @@ class ModulatedSystem:
         self.gradient = np.zeros(free.shape)
         self.gram = np.zeros((q, q))
         self.loss = 0.0
-        for loss, gradient, gram, m in in_order(self._terms, rows.blocks(q)):
+        for loss, gradient, gram, m in over_blocks(self._terms, rows, q):
             if self._kept is not None:
                 self._kept.append(m)
             self.loss += loss
@@ -86,12 +86,13 @@ class ModulatedSystem:
             D[:, :-1] = self._project(D[:, :-1])
         return D
 
-    def _modulated(self):
-        """Yield X and its modulators, block by block; m is None where it has to be computed anew."""
-        blocks = self.rows.blocks(len(self.free))
+    def _over_modulated(self, term: Callable):
+        """Yield term(X, m) for the blocks of X with their modulators, kept or computed anew."""
         if self._kept is None:
-            return ((X, None) for X, _ in blocks)
-        return ((X, m) for (X, _), m in zip(blocks, self._kept, strict=True))
+            return over_blocks(
+                lambda block: term(block[0], self.linearise(block[0])[1]), self.rows, len(self.free)
+            )
+        return over_blocks(lambda block, m: term(block[0], m), self.rows, len(self.free), beside=self._kept)
 
     @property
     def is_large(self) -> bool:
@@ -102,18 +103,17 @@ class ModulatedSystem:
     def product(self, D: np.ndarray, *, single: bool = False) -> np.ndarray:
         """Return F^T F D / N, projected; in single precision within blocks where that is enough."""
         if single:
-            blocks = self._in_single_precision
             D = np.pad(D, ((0, -len(D) % _LANES), (0, 0))).astype(np.float32)
-        else:
-            blocks = self._modulated()
 
-        def term(block):
-            X, m = block
-            m = self.linearise(X)[1] if m is None else m
+        def term(X, m):
             return _outer(m, np.einsum("nj,nj->n", m, X @ D[:, :-1].T + D[:, -1]), X)
 
+        if single:
+            parts = in_order(lambda block: term(*block), self._in_single_precision)
+        else:
+            parts = self._over_modulated(term)
         total = np.zeros(D.shape)
-        for part in in_order(term, blocks):
+        for part in parts:
             total += part
         return self.project(total[: len(self.free)] / self.rows.n_rows)
 
@@ -143,9 +143,7 @@ class ModulatedSystem:
         free = np.hstack([self.free[:, : r - 1], self.free[:, -1:]]).ravel().astype(bool)
         total, n_rows = np.zeros((free.sum(), free.sum())), 0
 
-        def term(block):
-            X, m = block
-            m = self.linearise(X)[1] if m is None else m
+        def term(X, m):
             z = X if basis is None else X @ basis.astype(X.dtype, copy=False)
             rows = np.einsum("nj,ni->nji", m, np.hstack([z, np.ones((len(z), 1), z.dtype)])).reshape(
                 len(z), -1
@@ -153,7 +151,7 @@ class ModulatedSystem:
             rows = rows[:, free]
             return rows.T @ rows, len(z)
 
-        for part, n in in_order(term, self._modulated()):
+        for part, n in self._over_modulated(term):
             total += part
             n_rows += n
             if max_rows is not None and n_rows >= max_rows:

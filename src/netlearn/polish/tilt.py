@@ -21,6 +21,8 @@ from netlearn.source import ArraySource, Source
 # The fit inside V is in few dimensions, so rows for it are plenty. While V is off, most of the label is noise to
 # it: a hundred rows per unknown, up to a number beyond which ten more for each do.
 _ROWS_PER_UNKNOWN, _MANY_ROWS, _MORE_PER_UNKNOWN = 100, 20_000, 10
+# Without a tilt the fit need only tell one unit from another.
+_ROWS_WITHOUT_TILT = 30
 # In units of the label variance: when the fit inside V is this good, the polish in full dimension takes over.
 _GOOD = 1e-6
 
@@ -75,7 +77,8 @@ def fit_in_subspace(
     """
     r = V.shape[1]
     P = n_unknowns(width, r, biases)
-    n_rows = max(4000, min(_ROWS_PER_UNKNOWN * P, _MANY_ROWS + _MORE_PER_UNKNOWN * P))
+    per_unknown = _ROWS_PER_UNKNOWN if max_tilts else _ROWS_WITHOUT_TILT
+    n_rows = max(4000, min(per_unknown * P, _MANY_ROWS + _MORE_PER_UNKNOWN * P))
     best: tuple[Polished, np.ndarray] | None = None
     for tilt in range(max_tilts + 1):
         start = Iterate.from_planes(spread_planes(width, r, rng, biases=biases))

@@ -33,6 +33,7 @@ _LEAST_RATIO, _ENOUGH_TO_EXPLORE, _ENOUGH_TO_FINISH = 1.35, 8.0, 30.0
 _ENOUGH_IF_EXACT, _LARGE = 3.0, 2**21
 # Mean square down to which rows in single precision do: their rounding leaves 1e-12.
 _ROUGH = 1e-9
+_BELOW_ROUNDING = 0.03
 # Mean square (of labels with unit variance) below which labels are fitted exactly.
 EXACT = 1e-18
 # A candidate is not worth polishing further when three rounds gain less than this.
@@ -100,7 +101,8 @@ def settle(
     if few.n_rows == some.n_rows:
         return polished(some, start)
     first = polished(few.single(), start, _ROUGH)
-    second = polished(few if first.loss < NEAR else some, first.iterate)
+    # What is at rounding level on these rows should be so on all, too.
+    second = polished(few if first.loss < NEAR else some, first.iterate, _BELOW_ROUNDING * ROUNDING)
     if second.loss > exact and first.loss < NEAR:
         second = polished(some, second.iterate)
     return replace(second, trace=first.trace + second.trace)

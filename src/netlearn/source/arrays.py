@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Protocol
 
 import numpy as np
+
+from netlearn.backend.threads import in_order
 
 Block = tuple[np.ndarray, np.ndarray]
 # A block, and the equally long block of what is computed from it, should stay in a core's cache.
@@ -44,6 +47,27 @@ class Source(Protocol):
     def in_memory(self) -> ArraySource:
         """Return the same rows as two arrays."""
         ...
+
+
+def over_blocks(
+    term: Callable, rows: Source, width: int = 0, n_cached: int = 1, beside: Iterable | None = None
+) -> Iterator:
+    """Yield term(block) for each block of the rows, in order, computed by the threads of the pool.
+
+    Given `beside`, an item for each block, it is term(block, item). Blocks that have to be gathered are so by the
+    thread that needs them.
+    """
+    if hasattr(rows, "readers"):
+        readers = rows.readers(width, n_cached)
+    else:
+        readers = (partial(_given, block) for block in rows.blocks(width, n_cached))
+    if beside is None:
+        return in_order(lambda read: term(read()), readers)
+    return in_order(lambda pair: term(pair[0](), pair[1]), zip(readers, beside, strict=True))
+
+
+def _given(block: Block) -> Block:
+    return block
 
 
 class ArraySource:
@@ -103,13 +127,18 @@ class SelectedRows:
 
     def blocks(self, width: int = 0, n_cached: int = 1) -> Iterator[Block]:
         """Yield pairs (X, y) in double precision."""
-        for rows in block_slices(self.n_rows, self.n_features + width, n_cached):
-            taken = self._order[rows]
-            block = (
-                self._X.take(taken, axis=0).astype(float, copy=False),
-                self._y[taken].astype(float, copy=False),
-            )
-            yield block if self._change is None else self._change(block)
+        return (read() for read in self.readers(width, n_cached))
+
+    def readers(self, width: int = 0, n_cached: int = 1) -> Iterator[Callable[[], Block]]:
+        """Yield for each block a function that gathers it."""
+        slices = block_slices(self.n_rows, self.n_features + width, n_cached)
+        return (partial(self._gathered, rows) for rows in slices)
+
+    def _gathered(self, rows: slice) -> Block:
+        taken = self._order[rows]
+        X, y = self._X.take(taken, axis=0), self._y[taken]
+        block = X.astype(float, copy=False), y.astype(float, copy=False)
+        return block if self._change is None else self._change(block)
 
     def head(self, n_rows: int) -> SelectedRows:
         """Return the first `n_rows` rows."""

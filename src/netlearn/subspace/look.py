@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from netlearn.source import Source
-from netlearn.source.arrays import SelectedRows
+from netlearn.source.arrays import over_blocks
 from netlearn.subspace.probes import (
     LabelProbe,
     Probe,
@@ -53,8 +53,8 @@ def look(
     V : array of shape (d, r)
     spectra : list of Spectrum
     """
-    head = rows.head(min(rows.n_rows, _PILOT)).in_memory()
-    r = residual(head.X, head.y)
+    head = rows.head(min(rows.n_rows, _PILOT))
+    r = np.concatenate(list(over_blocks(lambda block: residual(*block), head)))
     spread = float(np.std(r))
     if spread == 0.0:
         return np.zeros((rows.n_features, 0)), []
@@ -76,8 +76,6 @@ def look(
 def _one_by_one(rows: Source, residual: Residual, probes: list[Probe], rng, wanted: int):
     spectra: list[Spectrum] = []
     V = np.zeros((rows.n_features, 0))
-    if isinstance(rows, SelectedRows):
-        rows = rows.single()  # read several times here, and by the polish after this
     for probe in probes:
         spectra.append(measure_leading(rows, residual, probe, rng))
         V = span(spectra)

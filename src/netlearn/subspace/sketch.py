@@ -5,20 +5,21 @@ iteration multiplies a random start again and again and reads the spectrum off w
 eigenvalues outside the noise converge in a few passes, by a factor rho + sqrt(rho^2 - 1) in each for an eigenvalue
 rho times the edge of the noise. The noise floor is the same for (M_first - M_second) / 2, the difference of two halves
 of the rows, so that one pass serves both: each half's product with both blocks of vectors.
-Cost: 8 bytes times d times the vectors of all passes, about 200 d numbers.
+Cost: 8 bytes times d times the vectors of all passes, about 320 d numbers.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from netlearn.backend.threads import in_order
 from netlearn.source import Source
+from netlearn.source.arrays import over_blocks
 
-_N_PASSES = 5
+_N_PASSES = 4
+# X is read from memory in any case, and longer blocks make longer products.
+_N_CACHED = 4
 # Vectors per pass for the matrix, and for the noise, of which the largest eigenvalue alone is wanted.
-_N_SIGNAL, _N_NOISE = 18, 6
-_N_VECTORS = _N_SIGNAL + _N_NOISE
+_N_SIGNAL, _N_NOISE = 26, 14
 
 
 def leading_spectrum(
@@ -39,7 +40,9 @@ def leading_spectrum(
     bases = [np.zeros((d, 0)), np.zeros((d, 0))]
     images = [np.zeros((d, 0)), np.zeros((d, 0))]
     fresh = [np.linalg.qr(rng.standard_normal((d, b)))[0] for b in (_N_SIGNAL, _N_NOISE)]
-    labels = list(in_order(lambda block: probe.labels(block[0], residual(*block)), rows.blocks(_N_VECTORS)))
+    labels = list(
+        over_blocks(lambda block: probe.labels(block[0], residual(*block)), rows, n_cached=_N_CACHED)
+    )
     for _ in range(_N_PASSES):
         halves = _products(rows, labels, np.hstack(fresh))
         signal, noise = (halves[0] + halves[1]) / 2, (halves[0] - halves[1]) / 2
@@ -62,16 +65,15 @@ def _products(rows: Source, labels: list[np.ndarray], Q: np.ndarray) -> np.ndarr
     totals, weights, counts = np.zeros((2, *Q.shape)), np.zeros(2), np.zeros(2)
     Q_single = Q.astype(np.float32)
 
-    def term(block):
+    def term(block, t):
         # Single precision within a block: its rounding is far below the noise of the mean.
-        (X, _), t = block
-        X = X.astype(np.float32, copy=False)
+        X = block[0].astype(np.float32, copy=False)
         weighted = t.astype(np.float32)[:, None] * (X @ Q_single)
         middle = len(t) // 2
         parts = slice(0, middle), slice(middle, None)
         return [((weighted[part].T @ X[part]).T, t[part].sum(), len(t[part])) for part in parts]
 
-    for halves in in_order(term, zip(rows.blocks(_N_VECTORS), labels, strict=True)):
+    for halves in over_blocks(term, rows, n_cached=_N_CACHED, beside=labels):
         for h, (total, weight, count) in enumerate(halves):
             totals[h] += total
             weights[h] += weight

@@ -71,6 +71,7 @@ def main():
     for status in sorted({status for _, _, status in runs}):
         print(f"  {status:22} {sum(s == status for _, _, s in runs)}")
     statuses = list(pool.map(foreign, range(options.foreign)))
+    pool.shutdown()
     claimed = sum(status in (Status.CERTIFIED, Status.RECOVERED) for status in statuses)
     print(f"{options.foreign} targets that are no such network: claimed {claimed}")
     print("  " + ", ".join(sorted({status.name for status in statuses})))

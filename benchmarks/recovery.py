@@ -209,6 +209,7 @@ def main():
             f"{max(figures):9.1e} {max(r['seconds'] for r in runs):8.1f}  {'ok' if verdicts[-1] else 'FAILED'}",
             flush=True,
         )
+    pool.shutdown()
     print(
         f"{sum(verdicts)} of {len(verdicts)} lines hold; netlearn {__version__}, {platform.processor() or '?'}"
     )

@@ -10,6 +10,7 @@ if TYPE_CHECKING:  # what __getattr__ does, written so that type checkers and ed
     from netlearn import paper, teachers
     from netlearn.certify import Certificate
     from netlearn.corridor import Progress, learn
+    from netlearn.estimator import NetLearnRegressor
     from netlearn.network import ShallowNetwork
     from netlearn.result import LearnResult, Status
     from netlearn.source import FileSource, Oracle
@@ -20,6 +21,7 @@ __all__ = [
     "Certificate",
     "FileSource",
     "LearnResult",
+    "NetLearnRegressor",
     "Oracle",
     "Progress",
     "ShallowNetwork",
@@ -35,6 +37,7 @@ _HOMES = {
     "Certificate": "netlearn.certify",
     "FileSource": "netlearn.source",
     "LearnResult": "netlearn.result",
+    "NetLearnRegressor": "netlearn.estimator",
     "Oracle": "netlearn.source",
     "Progress": "netlearn.corridor",
     "ShallowNetwork": "netlearn.network",

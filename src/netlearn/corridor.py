@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+import os
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -15,15 +16,19 @@ from netlearn.certify import Certificate, certify, lipschitz_constant
 from netlearn.errors import InputError
 from netlearn.moments.inputs import Standardiser, standardise
 from netlearn.network import ShallowNetwork
-from netlearn.polish import finish
+from netlearn.polish import Iterate, finish
 from netlearn.polish.attempts import Candidate, Search
+from netlearn.polish.ridge import Regularised, regularised
 from netlearn.polish.select import choose_biases, choose_width
 from netlearn.polish.smooth import smooth
+from netlearn.polish.stream import finish_on_stream
 from netlearn.polish.wide import EXACT, n_unknowns, wide_fit
 from netlearn.result import Diagnostics, HeldOut, LearnResult, Probe, Status
 from netlearn.source import FileSource, Oracle, Source
-from netlearn.source.arrays import SelectedRows, over_blocks
-from netlearn.source.samples import Samples, checked_rows, split
+from netlearn.source.arrays import SelectedRows, over_blocks, weighted
+from netlearn.source.checkpoint import Checkpoint, fingerprint
+from netlearn.source.samples import Samples, checked_rows, checked_weight, hold, split
+from netlearn.source.stream import Streamed
 from netlearn.subspace.look import look
 
 # Beyond this many standard errors of skewness or kurtosis, Gaussian-only statements are withheld: the largest
@@ -33,6 +38,8 @@ _GAUSSIAN = 6.0
 _ALMOST = 1e-4
 # Rows that measure mean, covariance and affine part; more change nothing that matters.
 _PILOT_PER_FEATURE, _SMALLEST_PILOT = 20, 20_000
+# Entries of a file that are held in memory: units are looked for among these rows, and polished on all.
+_LARGE_FILE = 2**25
 # Points that an oracle without a budget is asked for at most.
 _MOST_UNASKED = 200_000
 # Entries of X beyond which the rows are gathered block by block in each pass and not copied into their random order.
@@ -88,6 +95,7 @@ def learn(
     X,
     y=None,
     *,
+    sample_weight=None,
     n_hidden: int | str = "auto",
     biases: bool | str = "auto",
     epsilon: float | None = None,
@@ -95,6 +103,7 @@ def learn(
     rng=None,
     progress: Callable[[Progress], None] | None = None,
     time_limit: float | None = None,
+    checkpoint: str | os.PathLike | None = None,
 ) -> LearnResult:
     """Learn a one-hidden-layer ReLU network from examples, and say how sure.
 
@@ -104,6 +113,9 @@ def learn(
         Inputs, best from a Gaussian distribution; or a file to read; or a black box to ask.
     y : array of shape (n,)
         Labels; left out when X is a FileSource or an Oracle.
+    sample_weight : array of shape (n,), optional
+        How many rows each row counts for in the last least squares. Rows of weight zero are left out; in the search for
+        units and in the certificate all others count alike.
     n_hidden : int or "auto"
         Number of hidden units; "auto" finds the smallest network that unseen rows find no fault with.
     biases : bool or "auto"
@@ -118,12 +130,19 @@ def learn(
         Told a `Progress` now and then.
     time_limit : float, optional
         Seconds after which the best network so far is returned.
+    checkpoint : path, optional
+        A folder to save to on the way. A run that was cut off goes on from there when it is started again with the
+        same data, options and `rng`, and comes to the same network. Needs an `rng`; it may be removed afterwards.
 
     Returns
     -------
     LearnResult
     """
     options = _checked_options(n_hidden, biases, epsilon, failure_prob, time_limit)
+    if checkpoint is not None and rng is None:
+        raise InputError(
+            '"checkpoint" of learn needs an "rng", such as 0: only a run that can be repeated can be continued.'
+        )
     try:
         rng = np.random.default_rng(rng)
     except (TypeError, ValueError):
@@ -133,28 +152,53 @@ def learn(
     clock = _Clock(time_limit, progress)
     clock.enter("samples", "reading and checking rows")
     with block_threads():
-        return _learn(X, y, options, rng, clock)
+        return _learn(X, y, sample_weight, options, rng, clock, checkpoint)
 
 
-def _learn(X, y, options: _Options, rng, clock: _Clock) -> LearnResult:
+def _learn(X, y, sample_weight, options: _Options, rng, clock: _Clock, folder) -> LearnResult:
+    if isinstance(X, Oracle | FileSource) and sample_weight is not None:
+        raise InputError(
+            f'"sample_weight" of learn is for rows in arrays and must be left out with a {type(X).__name__}.'
+        )
     if isinstance(X, Oracle):
         if y is not None:
             raise InputError('"y" of learn must be left out when X is an Oracle, which gives its own labels.')
+        if folder is not None:
+            raise InputError(
+                '"checkpoint" of learn must be left out when X is an Oracle: what it answered is in Oracle.bought.'
+            )
         return _learn_from_oracle(X, options, rng, clock)
     if isinstance(X, FileSource):
-        return _learn_from_file(X, y, options, rng, clock)
+        checkpoint = _checkpoint(folder, X.identity(), options, rng)
+        return _learn_from_file(X, y, options, rng, clock, checkpoint)
     X, y = checked_rows(X, y)
-    return _learn_from_samples(split(X, y, rng), options, rng, clock)
+    weight = None if sample_weight is None else checked_weight(sample_weight, X)
+    data = None if folder is None else [fingerprint(X, y), weight is not None and fingerprint(weight, weight)]
+    checkpoint = _checkpoint(folder, data, options, rng)
+    return _learn_from_samples(split(X, y, rng, weight), options, rng, clock, checkpoint)
 
 
-def _learn_from_samples(samples: Samples, options: _Options, rng, clock: _Clock) -> LearnResult:
+def _checkpoint(folder, data, options: _Options, rng) -> Checkpoint | None:
+    if folder is None:
+        return None
+    asked = {name: value for name, value in asdict(options).items() if name != "time_limit"}
+    return Checkpoint(folder, {"data": data, "options": asked, "rng": rng.bit_generator.state})
+
+
+def _learn_from_samples(
+    samples: Samples, options: _Options, rng, clock: _Clock, checkpoint: Checkpoint | None = None
+) -> LearnResult:
     # Each room draws from its own stream: a draw more in one shifts no other.
     rng_moments, rng_search = rng.spawn(2)
 
     clock.enter("moments", "mean, covariance and affine part")
     n_pilot = max(_SMALLEST_PILOT, _PILOT_PER_FEATURE * samples.n_features)
     inputs = standardise(samples.rows.head(min(n_pilot, samples.n_train)), rng_moments)
-    rows = samples.rows.changed(lambda block: (inputs.rows(block[0]), inputs.labels(block[1])))
+
+    def change(block):
+        return inputs.rows(block[0]), inputs.labels(block[1])
+
+    rows = samples.rows.changed(change)
     judge = rows.tail(samples.n_judge).in_memory()
     everything = rows if _is_left_where_it_is(rows, inputs) else rows.in_memory()
     train = everything.head(samples.n_train)
@@ -169,25 +213,22 @@ def _learn_from_samples(samples: Samples, options: _Options, rng, clock: _Clock)
         clock.out_of_time,
         clock.tell,
     )
-    affine = search.affine()
-    spectra = []
-    if affine.exact or options.n_hidden == 0 or inputs.constant:
-        found = affine
-    else:
-        clock.enter("subspace", "probing for the units' span")
-        wanted = train.n_features if options.n_hidden == "auto" else options.n_hidden
-        search.V, spectra = look(train, affine.residual, rng_moments, wanted=wanted)
-        clock.enter("search", "looking for units")
-        found = choose_width(search) if options.n_hidden == "auto" else search.of_width(options.n_hidden)
-        if options.biases == "auto" and inputs.W is None:
-            found = choose_biases(search, found)
+    found, probes = _found(search, inputs, options, rng_moments, clock, checkpoint)
     clock.enter("polish", "polishing on all rows")
-    found = _on_everything(search, found, everything, clock)
+    if samples.beyond is None:
+        everything = weighted(everything, samples.weight)
+        found = _on_everything(search, found, everything, clock)
+    else:
+        everything = samples.beyond.changed(everything, change)
+        found = _on_stream(search, found, everything, clock, checkpoint)
+    few_rows = _with_few_rows(search, found, everything, inputs, options, clock)
+    if few_rows is not None:
+        found = replace(found, iterate=few_rows.iterate, loss=few_rows.loss)
 
     clock.enter("certify", "judging on rows no other room has seen")
     network = inputs.network(found.iterate.to_network())
     certificate, both = _certificates(network, samples, inputs, options, found.loss < search.rounding)
-    verdict = _Verdict(search, found, inputs, certificate, options, clock, everything)
+    verdict = _Verdict(search, found, inputs, certificate, options, clock, everything, few_rows)
     status = verdict.status()
     clock.enter("")
     return LearnResult(
@@ -197,10 +238,8 @@ def _learn_from_samples(samples: Samples, options: _Options, rng, clock: _Clock)
         _subspace(network),
         None,
         Diagnostics(
-            probes=tuple(
-                Probe(s.order, None, s.eigenvalues, s.noise_floor, s.name, s.basis.shape[1]) for s in spectra
-            ),
-            rows={"train": samples.n_train, "judge": judge.n_rows, "certify": len(samples.y_val)},
+            probes=probes,
+            rows=_rows(samples, everything),
             seconds=clock.seconds,
             trace=found.trace,
             noise_level=verdict.noise_level(),
@@ -210,6 +249,60 @@ def _learn_from_samples(samples: Samples, options: _Options, rng, clock: _Clock)
         ),
         HeldOut.first(samples.X_val, samples.y_val),
     )
+
+
+def _found(
+    search: Search,
+    inputs: Standardiser,
+    options: _Options,
+    rng,
+    clock: _Clock,
+    checkpoint: Checkpoint | None,
+) -> tuple[Candidate, tuple[Probe, ...]]:
+    """Look for the subspace and the units in it, or take both from the checkpoint."""
+    saved = None if checkpoint is None else checkpoint.load("search")
+    if saved is not None:
+        return _restored(search, *saved)
+    affine = search.affine()
+    if affine.exact or options.n_hidden == 0 or inputs.constant:
+        return affine, ()
+    clock.enter("subspace", "probing for the units' span")
+    wanted = search.train.n_features if options.n_hidden == "auto" else options.n_hidden
+    search.V, spectra = look(search.train, affine.residual, rng, wanted=wanted)
+    probes = tuple(
+        Probe(s.order, None, s.eigenvalues, s.noise_floor, s.name, s.basis.shape[1]) for s in spectra
+    )
+    clock.enter("search", "looking for units")
+    found = choose_width(search) if options.n_hidden == "auto" else search.of_width(options.n_hidden)
+    if options.biases == "auto" and inputs.W is None:
+        found = choose_biases(search, found)
+    if checkpoint is not None and not clock.timed_out:
+        checkpoint.save(
+            "search",
+            {"a": found.iterate.a, "sigma": found.iterate.sigma, "V": search.V}
+            | {f"probe{i}": probe.eigenvalues for i, probe in enumerate(probes)},
+            candidate=[found.loss, found.score, found.fitted, found.exact, found.trace, found.route],
+            probes=[[p.order, p.noise_floor, p.name, p.n_kept] for p in probes],
+            rng=search.rng.bit_generator.state,
+        )
+    return found, probes
+
+
+def _restored(search: Search, tensors: dict, text: dict) -> tuple[Candidate, tuple[Probe, ...]]:
+    search.V, search.rng.bit_generator.state = tensors["V"], text["rng"]
+    loss, score, fitted, exact, trace, route = text["candidate"]
+    iterate = Iterate(tensors["a"], tensors["sigma"])
+    probes = tuple(
+        Probe(order, None, tensors[f"probe{i}"], floor, name, n_kept)
+        for i, (order, floor, name, n_kept) in enumerate(text["probes"])
+    )
+    return Candidate(iterate, loss, score, fitted, exact, tuple(trace), route), probes
+
+
+def _rows(samples: Samples, everything: Source) -> dict[str, int]:
+    """Count the rows of each part of the run."""
+    counts = {"train": samples.n_train, "judge": samples.n_judge, "certify": len(samples.y_val)}
+    return counts if samples.beyond is None else {**counts, "polish": everything.n_rows}
 
 
 def _is_left_where_it_is(rows: SelectedRows, inputs: Standardiser) -> bool:
@@ -240,6 +333,52 @@ def _on_everything(search: Search, found: Candidate, everything: Source, clock: 
     if final.loss > search.rounding:
         final = smooth(everything, final, search.rng, biases=biases, deadline=clock.out_of_time)
     return replace(found, iterate=final.iterate, loss=final.loss, trace=trace)
+
+
+def _on_stream(
+    search: Search,
+    found: Candidate,
+    everything: Streamed,
+    clock: _Clock,
+    checkpoint: Checkpoint | None,
+) -> Candidate:
+    """Polish on all rows of a source that is too large to be read often."""
+    clock.tell(f"polishing on {everything.n_rows:,} rows")
+    biases = search.biases and bool(np.any(found.iterate.a[1:, -1]))
+    final = finish_on_stream(
+        everything,
+        search.train,
+        found.iterate,
+        biases=biases,
+        checkpoint=checkpoint,
+        deadline=clock.out_of_time,
+    )
+    return replace(found, iterate=final.iterate, loss=final.loss, trace=found.trace + final.trace)
+
+
+def _with_few_rows(
+    search: Search,
+    found: Candidate,
+    everything: Source,
+    inputs: Standardiser,
+    options: _Options,
+    clock: _Clock,
+) -> Regularised | None:
+    """Ask for a fit with a ridge where labels are not explained exactly, or by as many unknowns as there are rows."""
+    explained = found.loss <= search.rounding and everything.n_rows > search.n_unknowns(
+        found.iterate.n_hidden
+    )
+    if explained or options.n_hidden == 0 or inputs.constant or isinstance(everything, Streamed):
+        return None
+    return regularised(
+        everything,
+        found.iterate,
+        options.n_hidden,
+        search.rng,
+        biases=search.biases,
+        whitening=inputs.W,
+        deadline=clock.out_of_time,
+    )
 
 
 def _subspace(network: ShallowNetwork) -> np.ndarray:
@@ -289,6 +428,7 @@ class _Verdict:
     options: _Options
     clock: _Clock
     everything: Source
+    few_rows: Regularised | None
 
     @property
     def n_rows(self) -> int:
@@ -303,16 +443,20 @@ class _Verdict:
         def counts(block):
             return (iterate.linearise(block[0])[1][:, 1:] > 0).sum(axis=0)
 
-        for count in over_blocks(counts, self.everything, iterate.n_hidden):
+        # A unit that enough of the held rows have bent needs no pass over the others.
+        rows = self.search.train if isinstance(self.everything, Streamed) else self.everything
+        for count in over_blocks(counts, rows, iterate.n_hidden):
             positive += count
-        rarer = np.minimum(positive, self.n_rows - positive)
+        rarer = np.minimum(positive, rows.n_rows - positive)
         return rarer[rarer < self.everything.n_features + 4]
 
     @property
     def exact(self) -> bool:
         return self.certificate.empirical_error / self.inputs.scale < math.sqrt(self.search.rounding)
 
-    def _unknowns(self) -> int:
+    def _unknowns(self) -> float:
+        if self.few_rows is not None:
+            return self.few_rows.freedom
         return n_unknowns(self.found.iterate.n_hidden, self.search.train.n_features, self.search.biases)
 
     def noise_level(self) -> float | None:
@@ -375,6 +519,11 @@ class _Verdict:
                 "the labels are numbers of single precision: they and the network agree to its rounding, about "
                 f"{self.inputs.rounding:.0e} of their spread"
             )
+        if self.few_rows is not None:
+            notes.append(
+                f"the rows are few: a ridge, chosen by cross-validation, leaves {self._unknowns():.1f} "
+                f"of the unknowns free, and the network is a fit to {self.n_rows:,} rows and no recovery"
+            )
         if len(self.rarely_bent):
             per_row = max(int(self.rarely_bent.min()), 1) / self.n_rows
             rows = math.ceil(4 * (self.everything.n_features + 1) / per_row)
@@ -389,11 +538,17 @@ class _Verdict:
         return tuple(notes)
 
 
-def _learn_from_file(source: FileSource, y, options: _Options, rng, clock: _Clock) -> LearnResult:
+def _learn_from_file(
+    source: FileSource, y, options: _Options, rng, clock: _Clock, checkpoint: Checkpoint | None
+) -> LearnResult:
     if y is not None:
         raise InputError('"y" of learn must be left out when X is a FileSource, which names its own target.')
-    X, y = checked_rows(*source.in_memory())
-    result = _learn_from_samples(split(X, y, rng), options, rng, clock)
+    n_held = max(_LARGE_FILE // source.n_features, _SMALLEST_PILOT)
+    if source.n_rows > 2 * n_held:
+        samples = hold(source, n_held, rng, checkpoint)
+    else:
+        samples = split(*checked_rows(*source.arrays()), rng)
+    result = _learn_from_samples(samples, options, rng, clock, checkpoint)
     return replace(result, names=source.feature_names or (), target=source.target or "")
 
 

@@ -5,7 +5,11 @@ import pytest
 from scipy.integrate import quad
 
 from netlearn import teachers
-from netlearn.polish import Iterate, drop_weakest, kink_strengths, merge
+from netlearn.polish import Iterate, ModulatedSystem, drop_weakest, kink_strengths, merge
+from netlearn.polish.iterate import free_entries
+from netlearn.polish.prune import drop_least_missed
+from netlearn.polish.solve import direct
+from tests.polish.twins import planted
 
 D = 4
 
@@ -119,3 +123,36 @@ def test_the_weakest_are_dropped_in_place():
         np.testing.assert_array_equal(kept.a[1:], iterate.a[1:][expected])
         np.testing.assert_array_equal(kept.sigma, iterate.sigma[expected])
         np.testing.assert_array_equal(kept.a[0], iterate.a[0])
+
+
+@pytest.mark.parametrize("d", [3, 9])
+def test_the_unit_dropped_is_the_one_whose_loss_all_refits_say_is_least(d):
+    # Slow twin: leave each unit out in turn, solve the least squares of the others with their signs held, compare.
+    rng = np.random.default_rng(d)
+    wide = Iterate.from_network(teachers.random(5, d, 0))
+    near = wide.a[1] + 0.05 * rng.standard_normal(d + 1)  # a strong unit that another one can replace
+    near[-1] = 0.0
+    wide = wide.joined(Iterate(np.vstack([np.zeros(d + 1), near]), wide.sigma[:1]))
+    rows = planted(wide.to_network(), 4000, seed=1)
+    losses = []
+    for unit in range(wide.n_hidden):
+        others = np.delete(np.arange(wide.n_hidden), unit)
+        kept = wide.keep(others)
+        free = free_entries(kept.n_hidden, d, False)
+        system = ModulatedSystem(rows, kept.linearise, free)
+        step = direct(system, 0.0)
+        _, m = kept.linearise(rows.X)
+        e = rows.y - kept.linearise(rows.X)[0]
+        losses.append(np.mean((e - np.einsum("nj,nj->n", m, rows.X @ step[:, :-1].T + step[:, -1])) ** 2))
+    best = int(np.argmin(losses))
+    assert best in (0, 5)
+    assert int(np.argmin(kink_strengths(wide))) not in (0, 5)  # dropping the weakest would be another choice
+    smaller = drop_least_missed(rows, wide, biases=False)
+    assert smaller.n_hidden == 5
+    other = wide.a[1 + (5 if best == 0 else 0)]
+    merged = wide.a[1] + near
+    sums = np.linalg.norm(smaller.a[1:] - merged, axis=1)
+    # What is left of the pair has taken over the dropped one's part.
+    assert sums.min() < 0.2 * np.linalg.norm(other)
+    loss = np.mean((rows.y - smaller.linearise(rows.X)[0]) ** 2)
+    assert loss < 3 * losses[best] + 1e-6

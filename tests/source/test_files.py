@@ -106,7 +106,7 @@ def test_every_format_gives_the_rows_in_order_every_time(tmp_path, monkeypatch, 
         assert len(blocks) > 1
         np.testing.assert_array_equal(np.concatenate([part for part, _ in blocks]), X)
         np.testing.assert_array_equal(np.concatenate([part for _, part in blocks]), y)
-    for part, whole in zip(source.in_memory(), rows, strict=True):
+    for part, whole in zip(source.arrays(), rows, strict=True):
         np.testing.assert_array_equal(part, whole)
         assert part.dtype == np.float64
 
@@ -122,12 +122,12 @@ def test_columns_are_chosen_by_name_and_by_number(tmp_path, rows):
     path, _ = write("parquet", tmp_path, X, y)
     source = FileSource(path, target="b", features=["y", "a"])
     assert (source.feature_names, source.target) == (("y", "a"), "b")
-    np.testing.assert_array_equal(source.in_memory()[0], np.column_stack([y, X[:, 0]]))
-    np.testing.assert_array_equal(source.in_memory()[1], X[:, 1])
+    np.testing.assert_array_equal(source.arrays()[0], np.column_stack([y, X[:, 0]]))
+    np.testing.assert_array_equal(source.arrays()[1], X[:, 1])
     several = FileSource(path, target=["y", -2])
     assert (several.feature_names, several.target) == (("a", "b"), ("y", "c"))
-    np.testing.assert_array_equal(several.in_memory()[1], np.column_stack([y, X[:, 2]]))
-    assert FileSource(path, target=[]).in_memory()[1].shape == (1000, 0)
+    np.testing.assert_array_equal(several.arrays()[1], np.column_stack([y, X[:, 2]]))
+    assert FileSource(path, target=[]).arrays()[1].shape == (1000, 0)
     # Labels that the file holds apart are no features, also where no labels are wanted.
     np.savez(tmp_path / "t.npz", X=X, y=y)
     assert FileSource(tmp_path / "t.npz", target=[]).n_features == 3
@@ -143,7 +143,7 @@ def test_every_kind_of_number_becomes_float64(tmp_path):
         "decimal": pyarrow.array([decimal.Decimal("1.25"), decimal.Decimal("-7.50")]),
     }
     parquet.write_table(pyarrow.table({**columns, "y": [1.0, 2.0]}), tmp_path / "t.parquet")
-    X, _ = FileSource(tmp_path / "t.parquet", target="y").in_memory()
+    X, _ = FileSource(tmp_path / "t.parquet", target="y").arrays()
     expected = [[1, -3, 2.0**63, 0.5, np.float32(0.1), 1.25], [0, 5, 2.0**53, 2, 3, -7.5]]
     np.testing.assert_array_equal(X, expected)
 
@@ -170,7 +170,7 @@ SAME = [[1.5, -2.0, 3.0], [400.0, 0.25, 1e-3]]
 def test_csv_as_it_comes(tmp_path, data):
     (tmp_path / "t.csv").write_bytes(data)
     source = FileSource(tmp_path / "t.csv", target="y", features=["a", "b"])
-    np.testing.assert_array_equal(np.column_stack(source.in_memory()), SAME)
+    np.testing.assert_array_equal(np.column_stack(source.arrays()), SAME)
     assert source.n_rows == 2
 
 
@@ -178,7 +178,7 @@ def test_csv_names_in_the_encoding_of_windows_and_truth_values(tmp_path):
     (tmp_path / "t.csv").write_bytes("Größe;wahr;y\n1,5;true;0\n2;False;1\n".encode("cp1252"))
     source = FileSource(tmp_path / "t.csv", target="y")
     assert source.feature_names == ("Größe", "wahr")
-    np.testing.assert_array_equal(source.in_memory()[0], [[1.5, 1], [2, 0]])
+    np.testing.assert_array_equal(source.arrays()[0], [[1.5, 1], [2, 0]])
 
 
 def test_integers_that_become_fractions_far_below_are_read(tmp_path):
@@ -305,7 +305,7 @@ def test_a_fault_in_one_of_many_files_is_placed_in_that_file(tmp_path, rows):
     X[404, 1] = np.inf
     write_folder(tmp_path, X, y)
     with pytest.raises(InputError, match=r'b\.parquet holds infinity in row 5, column "b"'):
-        FileSource(tmp_path, target="y").in_memory()
+        FileSource(tmp_path, target="y").arrays()
     parquet.write_table(pyarrow.table({"a": [1.0], "c": [1.0], "y": [2.0]}), tmp_path / "d.parquet")
     with pytest.raises(InputError, match=r'd\.parquet has no column "b", which .*a\.parquet has'):
         FileSource(tmp_path, target="y")
@@ -317,7 +317,7 @@ def test_damage_inside_a_file_is_told_when_it_is_met(tmp_path, rows):
     data[100:4000] = b"\xff" * 3900
     path.write_bytes(data)
     with pytest.raises(InputError, match="not a whole Parquet file"):
-        FileSource(path, target="y").in_memory()
+        FileSource(path, target="y").arrays()
 
 
 @pytest.mark.parametrize("data", [b"a,y\n1,2\n", b"a,y\n1,2\n3,4\n5,6\n"])

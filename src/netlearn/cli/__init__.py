@@ -147,6 +147,10 @@ def learn(
     threads: Threads = None,
     device: Annotated[str, typer.Option(help="Where to compute; cpu so far.", rich_help_panel=_RUN)] = "cpu",
     time_limit: TimeLimit = None,
+    checkpoint: Annotated[
+        str | None,
+        typer.Option(metavar="FOLDER", help="Save on the way, and go on from there after an interruption."),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Learn a network from the rows of a file."""
@@ -154,7 +158,7 @@ def learn(
     from netlearn.cli.learning import Options, Outputs
     from netlearn.cli.output import deliver
 
-    options = Options(n_hidden, biases, epsilon, failure_prob, seed, time_limit, threads, device)
+    options = Options(n_hidden, biases, epsilon, failure_prob, seed, time_limit, threads, device, checkpoint)
     deliver(answer(data, target, features, options, Outputs(out, report, predictions)), as_json=json)
 
 

@@ -33,6 +33,7 @@ class Options:
     time_limit: float | None
     threads: int | None
     device: str = "cpu"
+    checkpoint: str | None = None
 
     def arguments(self) -> dict[str, Any]:
         """Translate into the arguments of `learn`, which checks them."""
@@ -47,6 +48,7 @@ class Options:
             "failure_prob": self.failure_prob,
             "rng": self.seed,
             "time_limit": self.time_limit,
+            "checkpoint": self.checkpoint,
         }
 
 

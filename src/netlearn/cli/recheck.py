@@ -26,7 +26,7 @@ def answer(
     method = "bernstein" if own is None else own.method
     constants = {} if own is None else own.constants
     with working(f"Reading {data}"):
-        X, y = source.in_memory()
+        X, y = source.arrays()
     fresh = certify(loaded.network, X, y, failure_prob=failure_prob, method=method, **constants)
     met = epsilon is None or fresh.error_bound <= epsilon
 

@@ -8,12 +8,13 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from netlearn.polish.gauss_newton import NEAR, Deadline, Polished, finish, never
+from netlearn.polish.gauss_newton import NEAR, Deadline, Polished, explore, finish, never
 from netlearn.polish.iterate import Iterate
 from netlearn.polish.solve import conjugate_gradients
 from netlearn.polish.system import ModulatedSystem
 from netlearn.polish.tilt import fit_in_subspace, inside, lift
 from netlearn.polish.wide import CANDIDATE_GAIN, EXACT, n_unknowns, reduce_to, rough_rows, wide_fit
+from netlearn.search.sparse import MOST_DIMENSIONS, MOST_UNITS, sparse_atoms
 from netlearn.source import ArraySource, Source
 from netlearn.subspace.look import look
 
@@ -23,8 +24,10 @@ _SURPLUS = (1.25, 1.5, 1.25, 2.0, 1.5, 1.25, 2.0, 3.0)
 _MOST_TILTS = 11
 # Mean square at which units are near enough to their places for the surplus to show as such.
 _IN_PLACE = 5e-3
-# Rows for reducing a fit inside V to fewer units.
-_INSIDE = 20_000
+# Rows for reducing a fit inside V to fewer units, and for regression on a net of it.
+_INSIDE, _ON_NET = 20_000, 5_000
+# Rows that rank candidates; more would cost time and tell no more basins apart.
+_RANKING_ROWS, _RANKING_PER_UNKNOWN = 50_000, 100
 # Two attempts whose held-out errors agree this closely have found the same thing: what is left is noise.
 _AGREEMENT = 0.02
 
@@ -97,10 +100,15 @@ class Search:
         if not exact and (loss < NEAR or self.ample(iterate.n_hidden)):
             # Some rows may leave a gap between two near units that all rows close; and losses can be compared.
             fit = finish(
-                self.train, iterate, biases=self.biases, least_gain=CANDIDATE_GAIN, deadline=self.deadline
+                self._ranking_rows(iterate.n_hidden), iterate, least_gain=CANDIDATE_GAIN, **self._limits
             )
             iterate, loss, trace = fit.iterate, fit.loss, trace + fit.trace
         return self.candidate(iterate, loss, trace, route)
+
+    def _ranking_rows(self, n_hidden: int) -> Source:
+        """Return the rows whose mean square ranks fits of one width: all, up to many per unknown."""
+        n_rows = max(_RANKING_ROWS, _RANKING_PER_UNKNOWN * self.n_unknowns(n_hidden))
+        return self.train.head(min(self.train.n_rows, n_rows))
 
     def candidate(self, iterate: Iterate, loss: float, trace: tuple[float, ...], route: str) -> Candidate:
         """Return the candidate with its score as it is."""
@@ -159,9 +167,30 @@ class Search:
         """Fit inside V where it has fewer dimensions than there are units: wide, tilting V until the fit is good."""
         r = self.V.shape[1]
         width = 2 * n_hidden + 2 if r <= 2 else max(min(3 * n_hidden, 64), math.ceil(1.25 * n_hidden))
-        fit, V = fit_in_subspace(self.train, self.V, width, self.rng, max_tilts=_MOST_TILTS, **self._limits)
-        reduced = reduce_to(inside(self.train, V, _INSIDE), fit, n_hidden, **self._limits)
-        return replace(reduced, iterate=lift(reduced.iterate, V))
+        fit, self.V = fit_in_subspace(
+            self.train, self.V, width, self.rng, max_tilts=_MOST_TILTS, **self._limits
+        )
+        reduced = reduce_to(inside(self.train, self.V, _INSIDE), fit, n_hidden, **self._limits)
+        return replace(reduced, iterate=lift(reduced.iterate, self.V))
+
+    def on_net(self, n_hidden: int) -> Candidate | None:
+        """Attempt through V by sparse regression on a net of it, polished inside V and then in full dimension."""
+        r = self.V.shape[1]
+        if n_hidden > MOST_UNITS or not 0 < r <= min(
+            MOST_DIMENSIONS, n_hidden - 1, self.train.n_features / 3
+        ):
+            return None
+        self.tell(f"{n_hidden} units by sparse regression on a net of the {r}-dimensional subspace")
+        rows = inside(self.train, self.V, _INSIDE)
+        some = rows.head(_ON_NET)
+        planes, weights = sparse_atoms(some.X, some.y, n_hidden, self.rng, biases=self.biases)
+        if len(weights) < n_hidden:
+            return None
+        fit = explore(rows, Iterate.from_atoms(planes, weights), max_rounds=30, patience=10, **self._limits)
+        reduced = reduce_to(rows, fit, n_hidden, **self._limits)
+        start = replace(reduced, iterate=lift(reduced.iterate, self.V))
+        fit = reduce_to(self.train, start, n_hidden, exact=self.rounding, **self._limits)
+        return self.judged(fit.iterate, fit.loss, fit.trace, "net")
 
     def _spacious(self, n_hidden: int) -> Polished:
         """Fit inside V where it has a dimension for each unit: tilting V is no easier then than moving the units.
@@ -203,6 +232,10 @@ class Search:
         through_V = self.in_subspace(n_hidden)
         if through_V is not None:
             found.append(through_V)
+        if through_V is not None and not (through_V.exact or through_V.fitted):
+            on_net = self.on_net(n_hidden)
+            if on_net is not None:
+                found.append(on_net)
         attempt = 0
         while attempt < attempts:
             best = self.best_of(found)
@@ -236,13 +269,13 @@ class Search:
 
     def agree(self, found: list[Candidate]) -> bool:
         """Whether the two best independent attempts came to one error, which then is noise."""
-        rivals = [candidate for candidate in found if candidate.route in ("wide", "subspace")]
+        rivals = [candidate for candidate in found if candidate.route in ("wide", "subspace", "net")]
         if len(rivals) < 2:
             return False
         k = rivals[0].iterate.n_hidden
         if self.ample(k):
             # Fits in one basin differ by much less than the share P / N of the noise that P unknowns absorb.
-            share = self.n_unknowns(k) / self.train.n_rows
+            share = self.n_unknowns(k) / self._ranking_rows(k).n_rows
             first, second = sorted(candidate.loss for candidate in rivals)[:2]
             return second <= (1 + share / 4) * first
         first, second = sorted(candidate.score for candidate in rivals)[:2]
@@ -260,9 +293,10 @@ class Search:
         difference = self.squares(smaller.iterate) - self.squares(larger.iterate)
         if np.mean(difference) > 4.0 * np.std(difference) / math.sqrt(len(difference)):
             return False
-        n = self.train.n_rows
+        rows = self._ranking_rows(larger.iterate.n_hidden)
+        n = rows.n_rows
         losses = [
-            sum(float(np.sum(candidate.residual(X, y) ** 2)) for X, y in self.train.blocks())
+            sum(float(np.sum(candidate.residual(X, y) ** 2)) for X, y in rows.blocks())
             for candidate in (smaller, larger)
         ]
         return bool(n * math.log(losses[0] / losses[1]) <= n_fewer * math.log(n))

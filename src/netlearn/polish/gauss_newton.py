@@ -32,9 +32,9 @@ ROUNDING = 1e-26
 # P = 4 M unknowns. With many more units than dimensions the preconditioner of the conjugate gradients is blind
 # (the units span everything) and all M products are spent to little effect: there it pays for longer.
 _UNKNOWNS_PER_PRODUCT, _WHEN_CROWDED = 4, 5
-# How exactly the least squares of a round are solved: far from the end, at a minimum that noise leaves, and at most
-# in single precision.
-_FAR_TOLERANCE, _LAST_TOLERANCE, _SINGLE_TOLERANCE = 3e-2, 1e-3, 1e-6
+# How exactly the least squares of a round are solved: at least, with much data and with little; at a minimum that noise
+# leaves; and at most in single precision.
+_LOOSE, _TIGHT, _LAST_TOLERANCE, _SINGLE_TOLERANCE = 0.1, 1e-2, 1e-3, 1e-6
 # Levenberg damping of every step, relative to whitened inputs; `finish` lets it fade with the loss.
 _DAMPING = 1e-5
 
@@ -68,14 +68,15 @@ class Polished:
     n_products: int
 
 
-def _tolerance(loss: float, until: float) -> float:
+def _tolerance(system: ModulatedSystem, until: float) -> float:
     """Return how exactly to solve a round: no better than the signs it changes, or what is wanted, make it worth.
 
-    Solved to a tolerance, a round leaves its square of the loss; the signs that change leave about loss**1.5.
+    Solved to a tolerance, a round leaves its square of the loss; the signs that change leave about loss**1.5. Where a
+    product costs little, better steps are worth more than fewer products.
     """
-    if loss > NEAR:
-        return _FAR_TOLERANCE
-    return min(max(0.3 * loss**0.25, 0.3 * (until / loss) ** 0.5, _SINGLE_TOLERANCE), _FAR_TOLERANCE)
+    loss = system.loss
+    worth = max(0.3 * loss**0.25, 0.3 * (until / loss) ** 0.5, _SINGLE_TOLERANCE)
+    return min(worth, _LOOSE if system.is_large else _TIGHT)
 
 
 def _step(
@@ -101,6 +102,12 @@ def _step(
     )
 
 
+def gauss_newton_step(system: ModulatedSystem, current: Iterate, *, tolerance: float) -> np.ndarray:
+    """Return one well-solved step, damped as `finish` would."""
+    damping = _DAMPING * min(1.0, system.loss)
+    return _step(system, current, damping, tolerance=tolerance, max_products=150)[0]
+
+
 def explore(
     rows: Source,
     start: Iterate,
@@ -108,6 +115,7 @@ def explore(
     biases: bool,
     max_rounds: int = 400,
     patience: int = 40,
+    until: float = NEAR**2,
     deadline: Deadline = never,
 ) -> Polished:
     """Search for the basin of the solution with over-relaxed steps, and stop inside it or when stalled.
@@ -124,6 +132,8 @@ def explore(
     max_rounds : int
     patience : int
         Rounds in which the best loss must fall by 5 %.
+    until : float
+        Loss at which to stop.
     deadline : callable
         Asked before each round; True ends the run.
     """
@@ -140,7 +150,7 @@ def explore(
         if best_loss < 0.95 * reference:
             reference, last_progress = best_loss, round_
         stalled = round_ - last_progress >= patience
-        if best_loss < NEAR**2 or stalled or round_ == max_rounds or deadline():
+        if best_loss < until or stalled or round_ == max_rounds or deadline():
             break
         step, spent = _step(system, current, _DAMPING, tolerance=1e-2, max_products=40)
         n_products += spent
@@ -183,7 +193,7 @@ def finish(
             system,
             current,
             damping,
-            tolerance=_LAST_TOLERANCE if to_the_end else _tolerance(system.loss, until),
+            tolerance=_LAST_TOLERANCE if to_the_end else _tolerance(system, until),
             max_products=150 if to_the_end or system.loss < NEAR else 40,
             single=single,
         )

@@ -44,6 +44,12 @@ class Iterate:
         return cls(a, np.ones(K))
 
     @classmethod
+    def from_atoms(cls, planes: np.ndarray, weights: np.ndarray) -> Iterate:
+        """Take over the sum of weights times |<q_i, (x,1)>|, without affine part."""
+        a = np.vstack([np.zeros((1, planes.shape[1])), np.abs(weights)[:, None] * planes])
+        return cls(a, np.sign(weights))
+
+    @classmethod
     def from_network(cls, network: ShallowNetwork) -> Iterate:
         """Take over a network with one output."""
         lam = network.coefficients

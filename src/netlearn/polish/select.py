@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from netlearn.polish.attempts import Candidate, Search
@@ -88,8 +90,12 @@ def choose_biases(search: Search, found: Candidate) -> Candidate:
         return found
     a = start.a.copy()
     a[1:, -1] = 0.0
-    fit = settle(
-        search.train, Iterate(a, start.sigma), biases=False, exact=search.rounding, deadline=search.deadline
-    )
+    without = Iterate(a, start.sigma)
+    if found.exact:
+        # Biases at rounding level: nothing to fit again.
+        homogeneous = replace(found, iterate=without, score=float(np.mean(search.squares(without))))
+        if homogeneous.score < search.rounding:
+            return homogeneous
+    fit = settle(search.train, without, biases=False, exact=search.rounding, deadline=search.deadline)
     homogeneous = search.judged(fit.iterate, fit.loss, found.trace + fit.trace, found.route)
     return homogeneous if search.without_worse(homogeneous, found, start.n_hidden) else found

@@ -27,6 +27,8 @@ from netlearn.source import Source
 _MOST_UNKNOWNS = 600
 _LENGTH, _N_PAIRS, _N_REPEATS = 2.0, 6, 4
 _RIDGE = 1e-10
+# Rows per unknown beyond which starts are so close that one normal matrix serves all.
+_ALIKE = 1000
 
 
 def smooth(
@@ -36,7 +38,8 @@ def smooth(
 
     An average is taken over only while its mean square stays within what P unknowns fitted to N rows may
     hide, a share P / N above the minimum: beyond that, starts have fallen into different basins.
-    Cost: 12 normal matrices for each of at most 4 repeats.
+    Cost: 12 normal matrices for each of at most 4 repeats; with very many rows, where the matrix is the same all over
+    the region, one for each.
     """
     free = free_entries(found.iterate.n_hidden, rows.n_features, biases)
     P, N = int(free.sum()), rows.n_rows
@@ -60,6 +63,7 @@ def smooth(
 def _average_step(rows, iterate, free, loss, rng, deadline) -> Iterate | None:
     mask = free.astype(bool)
     root, _ = _normal_root(rows, iterate, free)
+    alike = rows.n_rows > _ALIKE * len(root)
     total = np.zeros(free.shape)
     for _ in range(_N_PAIRS):
         xi = np.zeros(free.shape)
@@ -68,7 +72,10 @@ def _average_step(rows, iterate, free, loss, rng, deadline) -> Iterate | None:
         for start in (iterate.moved(xi), iterate.moved(-xi)):
             if deadline():
                 return None
-            root_there, gradient = _normal_root(rows, start, free)
+            if alike:
+                root_there, gradient = root, ModulatedSystem(rows, start.linearise, free).gradient
+            else:
+                root_there, gradient = _normal_root(rows, start, free)
             step = np.zeros(free.shape)
             step[mask] = cho_solve((root_there, False), gradient[mask])
             total += start.a + step

@@ -6,7 +6,8 @@ Given residuals e(x) and modulators m_1(x), ..., m_q(x), find the vectors D_j th
 
 In the polish m_j are the activation signs of the units, in the tilt the partial derivatives of a fit inside
 V. Only three sums over rows are needed: of e^2 and m e (x,1)^T, of m m^T, and of the normal product
-F^T F D; each is a fold over blocks, so the rows may live anywhere.
+F^T F D; each is a fold over blocks, so the rows may live anywhere. Where rows have weights w, e and m are multiplied
+by sqrt(w), which makes every mean a weighted one.
 """
 
 from collections.abc import Callable
@@ -16,7 +17,7 @@ import numpy as np
 
 from netlearn.backend.threads import in_order
 from netlearn.source import Source
-from netlearn.source.arrays import Block, over_blocks
+from netlearn.source.arrays import Block, block_slices, over_blocks
 
 # Modulators are kept between products while they stay below this size; beyond it they are computed anew,
 # which costs one more product with X per pass.
@@ -63,7 +64,7 @@ class ModulatedSystem:
         self.gradient = np.zeros(free.shape)
         self.gram = np.zeros((q, q))
         self.loss = 0.0
-        for loss, gradient, gram, m in over_blocks(self._terms, rows, q):
+        for loss, gradient, gram, m in over_blocks(self._terms, rows, q, beside=self._roots()):
             if self._kept is not None:
                 self._kept.append(m)
             self.loss += loss
@@ -73,11 +74,23 @@ class ModulatedSystem:
         self.gram /= rows.n_rows
         self.gradient = self.project(self.gradient / rows.n_rows)
 
-    def _terms(self, block):
-        X, y = block
+    def _roots(self) -> list[np.ndarray] | None:
+        """Return the roots of the weights in the blocks of the rows; None where there are none."""
+        if self.rows.weight is None:
+            return None
+        root = np.sqrt(self.rows.weight)[:, None]
+        slices = block_slices(self.rows.n_rows, self.rows.n_features + len(self.free))
+        return [root[rows] for rows in slices]
+
+    def _linearised(self, X, root):
         values, m = self.linearise(X)
-        e = y - values
-        return float(e @ e), _outer(m, e.astype(X.dtype, copy=False), X), m.T @ m, m
+        return values, m if root is None else m * root
+
+    def _terms(self, block, root=None):
+        X, y = block
+        values, m = self._linearised(X, root)
+        e = y - values if root is None else (y - values) * root[:, 0]
+        return float(e @ e), outer(m, e.astype(X.dtype, copy=False), X), m.T @ m, m
 
     def project(self, D: np.ndarray) -> np.ndarray:
         """Project onto the space of admissible D."""
@@ -90,7 +103,10 @@ class ModulatedSystem:
         """Yield term(X, m) for the blocks of X with their modulators, kept or computed anew."""
         if self._kept is None:
             return over_blocks(
-                lambda block: term(block[0], self.linearise(block[0])[1]), self.rows, len(self.free)
+                lambda block, root=None: term(block[0], self._linearised(block[0], root)[1]),
+                self.rows,
+                len(self.free),
+                beside=self._roots(),
             )
         return over_blocks(lambda block, m: term(block[0], m), self.rows, len(self.free), beside=self._kept)
 
@@ -106,7 +122,7 @@ class ModulatedSystem:
             D = np.pad(D, ((0, -len(D) % _LANES), (0, 0))).astype(np.float32)
 
         def term(X, m):
-            return _outer(m, np.einsum("nj,nj->n", m, X @ D[:, :-1].T + D[:, -1]), X)
+            return outer(m, np.einsum("nj,nj->n", m, X @ D[:, :-1].T + D[:, -1]), X)
 
         if single:
             parts = in_order(lambda block: term(*block), self._in_single_precision)
@@ -159,7 +175,7 @@ class ModulatedSystem:
         return total / n_rows
 
 
-def _outer(m: np.ndarray, e: np.ndarray, X: np.ndarray) -> np.ndarray:
+def outer(m: np.ndarray, e: np.ndarray, X: np.ndarray) -> np.ndarray:
     """Return the sum over rows of m e (x,1)^T."""
     weighted = m * e[:, None]
     return np.hstack([weighted.T @ X, weighted.sum(axis=0)[:, None]])

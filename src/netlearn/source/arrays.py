@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from copy import copy
 from functools import partial
 from typing import Protocol
 
@@ -23,10 +24,14 @@ def block_slices(n_rows: int, n_columns: int, n_cached: int = 1) -> Iterator[sli
 
 
 class Source(Protocol):
-    """Rows (x, y) in blocks, the same ones in the same order each time `blocks` is called."""
+    """Rows (x, y) in blocks, the same ones in the same order each time `blocks` is called.
+
+    With a `weight`, an array of n_rows numbers of mean 1, least squares over the rows counts each so often.
+    """
 
     n_rows: int
     n_features: int
+    weight: np.ndarray | None
 
     def blocks(self, width: int = 0, n_cached: int = 1) -> Iterator[Block]:
         """Yield pairs (X, y) of shapes (n, d) and (n,).
@@ -70,6 +75,15 @@ def _given(block: Block) -> Block:
     return block
 
 
+def weighted(rows: Source, weight: np.ndarray | None) -> Source:
+    """Return the rows with weights, scaled to mean 1; their heads and copies in single precision have none."""
+    if weight is None:
+        return rows
+    rows = copy(rows)
+    rows.weight = weight / np.mean(weight)
+    return rows
+
+
 class ArraySource:
     """Rows of two arrays in memory.
 
@@ -79,15 +93,18 @@ class ArraySource:
     y : array of shape (n,)
     """
 
+    weight: np.ndarray | None = None
+
     def __init__(self, X, y):
         self.X, self.y = X, y
         self.n_rows, self.n_features = X.shape
         self._single: ArraySource | None = None
 
-    def blocks(self, width: int = 0, n_cached: int = 1) -> Iterator[Block]:
-        """Yield pairs (X, y)."""
-        for rows in block_slices(self.n_rows, self.n_features + width, n_cached):
-            yield self.X[rows], self.y[rows]
+    def blocks(self, width: int = 0, n_cached: int = 1, start: int = 0) -> Iterator[Block]:
+        """Yield pairs (X, y) from row `start` on."""
+        X, y = self.X[start:], self.y[start:]
+        for rows in block_slices(len(y), self.n_features + width, n_cached):
+            yield X[rows], y[rows]
 
     def head(self, n_rows: int) -> ArraySource:
         """Return the first `n_rows` rows, as a view."""
@@ -118,6 +135,8 @@ class SelectedRows:
     change : callable, optional
         Takes a block (X, y) and returns it in other coordinates.
     """
+
+    weight: np.ndarray | None = None
 
     def __init__(self, X, y, order: np.ndarray, change: Callable[[Block], Block] | None = None):
         self._X, self._y, self._order, self._change = X, y, order, change

@@ -93,18 +93,30 @@ class FileSource:
             return self._table.n_rows
         return sum(len(rows) for rows in self._chunks())
 
+    def identity(self) -> list:
+        """Return what tells this file, or these files, and the columns taken from others: names, sizes and times."""
+        files = getattr(self._table, "files", [self.path])
+        stats = [(os.path.basename(file), os.stat(file)) for file in files]
+        return [self._columns, [[name, stat.st_size, stat.st_mtime_ns] for name, stat in stats]]
+
     @property
     def n_rows_if_known(self) -> int | None:
         """Number of rows where no reading is needed to tell."""
         return self.__dict__.get("n_rows", self._table.n_rows)
 
-    def blocks(self, width: int = 0) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Yield pairs (X, y); `width` is the number of columns the caller will compute for each row."""
-        with closing(one_ahead(self._chunks())) as chunks:
+    def blocks(
+        self, width: int = 0, n_cached: int = 1, start: int = 0
+    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Yield pairs (X, y) from row `start` on; `width` and `n_cached` as for every `Source`."""
+        with closing(one_ahead(self._chunks(start))) as chunks:
             for rows in chunks:
-                yield from ArraySource(*self._parts(rows)).blocks(width)
+                yield from ArraySource(*self._parts(rows)).blocks(width, n_cached)
 
-    def in_memory(self) -> tuple[np.ndarray, np.ndarray]:
+    def in_memory(self) -> ArraySource:
+        """Read all rows."""
+        return ArraySource(*self.arrays())
+
+    def arrays(self) -> tuple[np.ndarray, np.ndarray]:
         """Read all rows: X of shape (n, d) and y of shape (n,), or (n, m) for several targets."""
         rows = np.empty((self.n_rows, len(self._columns)))
         end = 0
@@ -117,23 +129,29 @@ class FileSource:
         X, y = rows[:, : self.n_features], rows[:, self.n_features :]
         return X, y[:, 0] if self._one_target else y
 
-    def _chunks(self) -> Generator[np.ndarray]:
-        """Read all rows once; values are checked until a whole pass has found no fault."""
-        start, expected = 0, self.n_rows_if_known
+    def _chunks(self, first: int = 0) -> Generator[np.ndarray]:
+        """Read the rows once, from row `first` on; values are checked until a whole pass has found no fault."""
+        expected = self.n_rows_if_known
         size = max(1, _CHUNK_ENTRIES // len(self._columns))
-        with closing(self._table.chunks(self._columns, size)) as chunks:
+        if first and hasattr(self._table, "chunks_from"):
+            start, chunks = self._table.chunks_from(self._columns, size, first)
+        else:
+            start, chunks = 0, self._table.chunks(self._columns, size)
+        with closing(chunks):
             for rows in chunks:
                 if not self._checked:
                     self._refuse_missing(rows, start)
+                skipped = max(first - start, 0)
                 self.n_read = start = start + len(rows)
                 if expected is not None and start > expected:
                     break
-                yield rows
+                if skipped < len(rows):
+                    yield rows[skipped:]
         if start == 0:
             raise InputError(f"{self.path} has no rows.")
         if expected is not None and start != expected:
             raise InputError(f"{self.path} changed while it was read: it had {expected:,} rows before.")
-        self._checked = True
+        self._checked = self._checked or first == 0
 
     def _refuse_missing(self, rows: np.ndarray, start: int) -> None:
         finite = np.isfinite(rows)

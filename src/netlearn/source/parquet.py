@@ -47,10 +47,17 @@ class ParquetTable:
             if counts[name] == 1 and not is_number(kind := schema.field(name).type):
                 self.foreign[index] = f"values of type {kind}"
 
-    def chunks(self, columns: Sequence[int], n_rows: int) -> Generator[np.ndarray]:
+    def chunks_from(
+        self, columns: Sequence[int], n_rows: int, first: int
+    ) -> tuple[int, Generator[np.ndarray]]:
+        """Give the first row of the file that holds row `first`, and the chunks from there on."""
+        file = bisect_right(self._starts[1:-1], first)
+        return self._starts[file], self.chunks(columns, n_rows, file)
+
+    def chunks(self, columns: Sequence[int], n_rows: int, first_file: int = 0) -> Generator[np.ndarray]:
         """Yield batches of each file in turn."""
         names = [self.names[column] for column in columns]
-        for file in self.files:
+        for file in self.files[first_file:]:
             with whole(file, "Parquet"), _open(file) as opened:
                 for batch in opened.iter_batches(n_rows, columns=names):
                     yield as_numbers(batch, [batch.schema.get_field_index(name) for name in names])

@@ -13,6 +13,8 @@ from netlearn.errors import InputError
 class Table(Protocol):
     """Columns of numbers in a file.
 
+    A table of many files also has `chunks_from`, which begins to read near a given row.
+
     Attributes
     ----------
     path : str

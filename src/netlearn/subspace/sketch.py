@@ -5,7 +5,7 @@ iteration multiplies a random start again and again and reads the spectrum off w
 eigenvalues outside the noise converge in a few passes, by a factor rho + sqrt(rho^2 - 1) in each for an eigenvalue
 rho times the edge of the noise. The noise floor is the same for (M_first - M_second) / 2, the difference of two halves
 of the rows, so that one pass serves both: each half's product with both blocks of vectors.
-Cost: 8 bytes times d times the vectors of all passes, about 320 d numbers.
+Cost: 8 bytes times d times the vectors of all passes, about 260 d numbers.
 """
 
 from __future__ import annotations
@@ -16,10 +16,8 @@ from netlearn.source import Source
 from netlearn.source.arrays import over_blocks
 
 _N_PASSES = 4
-# X is read from memory in any case, and longer blocks make longer products.
-_N_CACHED = 4
 # Vectors per pass for the matrix, and for the noise, of which the largest eigenvalue alone is wanted.
-_N_SIGNAL, _N_NOISE = 26, 14
+_N_SIGNAL, _N_NOISE = 22, 10
 
 
 def leading_spectrum(
@@ -40,9 +38,7 @@ def leading_spectrum(
     bases = [np.zeros((d, 0)), np.zeros((d, 0))]
     images = [np.zeros((d, 0)), np.zeros((d, 0))]
     fresh = [np.linalg.qr(rng.standard_normal((d, b)))[0] for b in (_N_SIGNAL, _N_NOISE)]
-    labels = list(
-        over_blocks(lambda block: probe.labels(block[0], residual(*block)), rows, n_cached=_N_CACHED)
-    )
+    labels = list(over_blocks(lambda block: probe.labels(block[0], residual(*block)), rows))
     for _ in range(_N_PASSES):
         halves = _products(rows, labels, np.hstack(fresh))
         signal, noise = (halves[0] + halves[1]) / 2, (halves[0] - halves[1]) / 2
@@ -73,7 +69,7 @@ def _products(rows: Source, labels: list[np.ndarray], Q: np.ndarray) -> np.ndarr
         parts = slice(0, middle), slice(middle, None)
         return [((weighted[part].T @ X[part]).T, t[part].sum(), len(t[part])) for part in parts]
 
-    for halves in over_blocks(term, rows, n_cached=_N_CACHED, beside=labels):
+    for halves in over_blocks(term, rows, beside=labels):
         for h, (total, weight, count) in enumerate(halves):
             totals[h] += total
             weights[h] += weight

@@ -1,0 +1,221 @@
+"""The scikit-learn door: an estimator that checks its input, calls `learn` and shows the result."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    RegressorMixin,
+    TransformerMixin,
+)
+from sklearn.callback import CallbackSupportMixin, with_callbacks
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from netlearn.corridor import Progress, learn
+from netlearn.errors import InputError
+from netlearn.report import card_html
+from netlearn.result import LearnResult
+from netlearn.source import FileSource, Oracle
+from netlearn.source.samples import SMALLEST_SAMPLE
+
+_ROOMS = ("samples", "moments", "subspace", "search", "polish", "certify")
+
+
+class NetLearnRegressor(
+    CallbackSupportMixin,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    RegressorMixin,
+    BaseEstimator,
+):
+    """One-hidden-layer ReLU network, learned by `netlearn.learn`.
+
+    It predicts with the network and transforms to the few directions that its units see. There is no `partial_fit`: the
+    polish reads rows more than once, so rows that are gone could not be learned from in the same way. Rows that do not
+    fit into arrays are given as a `FileSource`.
+
+    Parameters
+    ----------
+    n_hidden : int or "auto", default="auto"
+        Number of hidden units; "auto" finds the smallest network that unseen rows find no fault with.
+    biases : bool or "auto", default="auto"
+        Whether the units have biases.
+    epsilon : float, default=None
+        Error to certify, in the units of y.
+    failure_prob : float, default=0.01
+        Probability with which the certificate may be wrong.
+    time_limit : float, default=None
+        Seconds after which the best network so far is kept.
+    random_state : int, RandomState, Generator or None, default=None
+        Same data, same number, same machine: same network.
+
+    Attributes
+    ----------
+    network_ : ShallowNetwork
+    certificate_ : Certificate
+        Upper bound on the error of `network_`, from rows that took no part in learning it.
+    status_ : Status
+        How the run ended: RECOVERED and CERTIFIED are successes, any other says that this is a fit, and why.
+    components_ : array of shape (r, d)
+        Orthonormal basis of the span of the units; r is 0 where no unit was found.
+    n_hidden_ : int
+        Number of units of `network_`.
+    result_ : LearnResult
+        All of the above, and what was seen on the way.
+    n_features_in_ : int
+    feature_names_in_ : array of str
+        Where the columns of X have names.
+
+    See Also
+    --------
+    netlearn.learn : The same as a function.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from netlearn import NetLearnRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = NetLearnRegressor(random_state=0).fit(X, y)
+    >>> model.status_.name
+    'NOISE_LIMITED'
+    """
+
+    def __init__(
+        self,
+        n_hidden="auto",
+        biases="auto",
+        epsilon=None,
+        failure_prob=0.01,
+        time_limit=None,
+        random_state=None,
+    ):
+        self.n_hidden = n_hidden
+        self.biases = biases
+        self.epsilon = epsilon
+        self.failure_prob = failure_prob
+        self.time_limit = time_limit
+        self.random_state = random_state
+
+    @with_callbacks
+    def fit(self, X, y=None, sample_weight=None) -> NetLearnRegressor:
+        """Learn the network.
+
+        Parameters
+        ----------
+        X : array or frame of shape (n, d), FileSource or Oracle
+        y : array of shape (n,)
+            Left out when X is a FileSource or an Oracle, which have their own labels.
+        sample_weight : array of shape (n,), optional
+            How many rows each row counts for in the last least squares; rows of weight zero are left out.
+
+        Returns
+        -------
+        self
+        """
+        is_source = isinstance(X, FileSource | Oracle)
+        rows, labels = (X, y) if is_source else self._checked(X, y)
+        # An oracle may be asked several times, and the rooms be walked as often.
+        task = self._init_callback_context(max_subtasks=None if isinstance(X, Oracle) else len(_ROOMS))
+        given = {"estimator": self} if is_source else {"estimator": self, "X": X, "y": y}
+        if sample_weight is not None:
+            given["metadata"] = {"sample_weight": sample_weight}
+        task.call_on_fit_task_begin(**given)
+        with self._told(task) as progress:
+            result = learn(
+                rows,
+                labels,
+                sample_weight=sample_weight,
+                n_hidden=self.n_hidden,
+                biases=self.biases,
+                epsilon=self.epsilon,
+                failure_prob=self.failure_prob,
+                rng=self._rng(),
+                progress=progress,
+                time_limit=self.time_limit,
+            )
+        if is_source:
+            self._take_names(result)
+        elif hasattr(self, "feature_names_in_"):
+            result = replace(result, names=tuple(self.feature_names_in_), target=str(getattr(y, "name", "")))
+        self.result_ = result
+        self.network_, self.certificate_, self.status_ = result.network, result.certificate, result.status
+        self.components_ = result.subspace.T
+        self.n_hidden_ = result.network.n_hidden
+        fitted = {"network_": self.network_, "components_": self.components_}
+        task.call_on_fit_task_end(**given, reconstruction_attributes=fitted)
+        return self
+
+    def predict(self, X) -> np.ndarray:
+        """Return the network's values on the rows of X, shape (n,)."""
+        X = self._rows(X)
+        return self.network_(X)
+
+    def transform(self, X) -> np.ndarray:
+        """Return the coordinates of the rows of X in the span of the units, shape (n, r).
+
+        They are ``X @ components_.T``, not centred: the network is an affine function of x plus a function of these.
+        """
+        X = self._rows(X)
+        return X @ self.components_.T
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.components_)
+
+    def _checked(self, X, y):
+        try:
+            return validate_data(
+                self,
+                X,
+                y,
+                dtype=(np.float64, np.float32),
+                y_numeric=True,
+                ensure_min_samples=SMALLEST_SAMPLE,
+            )
+        except ValueError as error:
+            # What follows the first line is advice on other estimators.
+            raise InputError(f"fit cannot use its X and y: {str(error).splitlines()[0]}") from error
+
+    def _rows(self, X):
+        check_is_fitted(self)
+        return validate_data(self, X, dtype=np.float64, reset=False)
+
+    def _rng(self) -> int | np.random.Generator | None:
+        if isinstance(self.random_state, np.random.RandomState):
+            return int(self.random_state.randint(2**31))
+        return self.random_state
+
+    def _take_names(self, result: LearnResult) -> None:
+        """Set what scikit-learn reads off arrays for rows that came from elsewhere."""
+        self.n_features_in_ = result.network.n_features
+        if result.names:
+            self.feature_names_in_ = np.array(result.names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+
+    @contextmanager
+    def _told(self, task):
+        """Give what `learn` wants to tell its progress to: each room is a subtask for the callbacks."""
+        room: Any = None
+
+        def leave():
+            if room is not None:
+                room.call_on_fit_task_end(estimator=self)
+
+        def progress(now: Progress) -> None:
+            nonlocal room
+            if room is None or room.task_name != now.room:
+                leave()
+                room = task.subcontext(task_name=now.room).call_on_fit_task_begin(estimator=self)
+
+        yield progress
+        leave()
+
+    def _html_repr(self) -> str:
+        diagram = super()._html_repr()
+        return diagram + card_html(self.result_) if hasattr(self, "result_") else diagram

@@ -16,7 +16,7 @@ HERE = Path(__file__).parent
 
 
 def hard_plane() -> None:
-    """What the probes see of the paper's hard instance, and what comes of it."""
+    """Draw what the probes see of the paper's hard instance, and what comes of it."""
     rng = np.random.default_rng(0)
     target = teachers.hard_plane(n_hidden=8, n_features=50, rng=rng)
     X = rng.standard_normal((20_000, 50))

@@ -214,6 +214,7 @@ def _learn_from_samples(
         clock.tell,
     )
     found, probes = _found(search, inputs, options, rng_moments, clock, checkpoint)
+    before = found.iterate
     clock.enter("polish", "polishing on all rows")
     if samples.beyond is None:
         everything = weighted(everything, samples.weight)
@@ -228,7 +229,7 @@ def _learn_from_samples(
     clock.enter("certify", "judging on rows no other room has seen")
     network = inputs.network(found.iterate.to_network())
     certificate, both = _certificates(network, samples, inputs, options, found.loss < search.rounding)
-    verdict = _Verdict(search, found, inputs, certificate, options, clock, everything, few_rows)
+    verdict = _Verdict(search, found, before, inputs, certificate, options, clock, everything, few_rows)
     status = verdict.status()
     clock.enter("")
     return LearnResult(
@@ -289,6 +290,7 @@ def _found(
 
 
 def _restored(search: Search, tensors: dict, text: dict) -> tuple[Candidate, tuple[Probe, ...]]:
+    search.tell("going on from the checkpoint, after the search")
     search.V, search.rng.bit_generator.state = tensors["V"], text["rng"]
     loss, score, fitted, exact, trace, route = text["candidate"]
     iterate = Iterate(tensors["a"], tensors["sigma"])
@@ -423,6 +425,7 @@ class _Verdict:
 
     search: Search
     found: Candidate
+    before: Iterate  # the last polish, on the judging rows too
     inputs: Standardiser
     certificate: Certificate
     options: _Options
@@ -504,7 +507,9 @@ class _Verdict:
         # The judging rows have been polished on by now, so it is the network before that which is compared.
         self.clock.tell("asking whether more units would help")
         larger = self.search.of_width(wider, attempts=1)
-        gain = self.search.squares(self.found.iterate) - self.search.squares(larger.iterate)
+        if larger.exact:
+            return True
+        gain = self.search.squares(self.before) - self.search.squares(larger.iterate)
         return bool(np.mean(gain) > 4.0 * np.std(gain) / math.sqrt(len(gain)))
 
     def notes(self) -> tuple[str, ...]:
@@ -524,7 +529,7 @@ class _Verdict:
                 f"the rows are few: a ridge, chosen by cross-validation, leaves {self._unknowns():.1f} "
                 f"of the unknowns free, and the network is a fit to {self.n_rows:,} rows and no recovery"
             )
-        if len(self.rarely_bent):
+        if len(self.rarely_bent) and self.few_rows is None:
             per_row = max(int(self.rarely_bent.min()), 1) / self.n_rows
             rows = math.ceil(4 * (self.everything.n_features + 1) / per_row)
             notes.append(
@@ -574,6 +579,9 @@ def _learn_from_oracle(oracle: Oracle, options: _Options, rng, clock: _Clock) ->
         samples = Samples.from_parts(X, y, X_val, y_val, rng_learn)
         samples.notes.append(f"{oracle.n_queries:,} points asked of the oracle")
         result = _learn_from_samples(samples, options, rng_learn, clock)
+        worth_more = (
+            best is None or result.certificate.empirical_error < 0.5 * best.certificate.empirical_error
+        )
         if (
             best is None
             or result.success
@@ -581,7 +589,8 @@ def _learn_from_oracle(oracle: Oracle, options: _Options, rng, clock: _Clock) ->
         ):
             best = result
         enough = result.success or oracle.left < len(y) // 10 + 8 or clock.out_of_time()
-        if enough or (oracle.budget is None and 4 * wanted > _MOST_UNASKED):
+        # Without a budget, four times the points must halve the error to be worth asking for.
+        if enough or (oracle.budget is None and (4 * wanted > _MOST_UNASKED or not worth_more)):
             # A round cut short by the clock may be worse than the one before it.
             return best if best is result else replace(best, status=result.status)
         clock.enter("samples")

@@ -87,7 +87,7 @@ def root(
 ) -> None:
     """Learn one-hidden-layer ReLU networks from examples, and say how sure.
 
-    Exit codes: 0 success, 2 bad input, 3 learned but not certified.
+    Exit codes: 0 recovered or certified, 2 bad input, 3 learned, but neither recovered nor certified at --epsilon.
     """
 
 

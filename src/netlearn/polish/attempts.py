@@ -143,7 +143,7 @@ class Search:
         if self._affine is None:
             start = Iterate(np.zeros((1, self.train.n_features + 1)), np.zeros(0))
             system = ModulatedSystem(self.pilot, start.linearise, np.ones(start.a.shape))
-            step, _ = conjugate_gradients(system, 0.0, tolerance=1e-6, max_steps=50)
+            step, _ = conjugate_gradients(system, 0.0, tolerance=1e-3, max_steps=50)
             # Labels that are affine themselves are fitted to rounding; else a thousandth of their spread is nothing.
             rounds = 60 if float(np.mean(self.squares(start.moved(step)))) < NEAR else 0
             fit = finish(self.pilot, start.moved(step), biases=False, max_rounds=rounds)
@@ -233,9 +233,11 @@ class Search:
         if through_V is not None:
             found.append(through_V)
         if through_V is not None and not (through_V.exact or through_V.fitted):
-            on_net = self.on_net(n_hidden)
-            if on_net is not None:
-                found.append(on_net)
+            second = self.on_net(n_hidden)
+            if second is None and self.V.shape[1] < n_hidden:
+                second = self.in_subspace(n_hidden)  # from another start, in a V that is better by now
+            if second is not None:
+                found.append(second)
         attempt = 0
         while attempt < attempts:
             best = self.best_of(found)
@@ -269,7 +271,11 @@ class Search:
 
     def agree(self, found: list[Candidate]) -> bool:
         """Whether the two best independent attempts came to one error, which then is noise."""
-        rivals = [candidate for candidate in found if candidate.route in ("wide", "subspace", "net")]
+        # Attempts through one V share what it lacks: the best of them counts as one.
+        through_V = [candidate for candidate in found if candidate.route in ("subspace", "net")]
+        rivals = [candidate for candidate in found if candidate.route == "wide"]
+        if through_V:
+            rivals.append(self.best_of(through_V))
         if len(rivals) < 2:
             return False
         k = rivals[0].iterate.n_hidden

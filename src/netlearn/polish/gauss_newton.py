@@ -115,7 +115,6 @@ def explore(
     biases: bool,
     max_rounds: int = 400,
     patience: int = 40,
-    until: float = NEAR**2,
     deadline: Deadline = never,
 ) -> Polished:
     """Search for the basin of the solution with over-relaxed steps, and stop inside it or when stalled.
@@ -132,8 +131,6 @@ def explore(
     max_rounds : int
     patience : int
         Rounds in which the best loss must fall by 5 %.
-    until : float
-        Loss at which to stop.
     deadline : callable
         Asked before each round; True ends the run.
     """
@@ -150,7 +147,7 @@ def explore(
         if best_loss < 0.95 * reference:
             reference, last_progress = best_loss, round_
         stalled = round_ - last_progress >= patience
-        if best_loss < until or stalled or round_ == max_rounds or deadline():
+        if best_loss < NEAR**2 or stalled or round_ == max_rounds or deadline():
             break
         step, spent = _step(system, current, _DAMPING, tolerance=1e-2, max_products=40)
         n_products += spent

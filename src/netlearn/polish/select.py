@@ -14,6 +14,8 @@ from netlearn.polish.wide import enough_rows, n_unknowns, settle
 
 # Widths grow by doubling; rows per unknown below which a width is not tried.
 _FIRST_WIDTH, _LEAST_RATIO = 4, 2.0
+# Wider networks are learned when their width is given.
+_MOST_UNITS = 128
 # A doubled width must lower the held-out error by this share to be worth another doubling.
 _WORTHWHILE = 0.05
 # Pairs closer than this, in turn, are tried as one unit when looking for a smaller network.
@@ -26,7 +28,7 @@ def choose_width(search: Search) -> Candidate:
     width = _FIRST_WIDTH
     n, d = search.train.n_rows, search.train.n_features
     while not (best.exact or best.fitted) and not search.deadline():
-        width = min(width, int(n / _LEAST_RATIO / n_unknowns(0, d, search.biases)) - 1)
+        width = min(width, _MOST_UNITS, int(n / _LEAST_RATIO / n_unknowns(0, d, search.biases)) - 1)
         if width <= best.iterate.n_hidden:
             break
         candidate = search.of_width(width, attempts=2 if best.iterate.n_hidden else 3)

@@ -89,7 +89,6 @@ def fit_in_subspace(
             biases=biases,
             max_rounds=30,
             patience=30 if max_tilts else 4,
-            until=_GOOD,
             deadline=deadline,
         )
         helped = best is None or _helped(best[0].loss, fit.loss)

@@ -15,7 +15,7 @@ from netlearn.search.nets import sphere_net
 
 # Beyond this dimension a net fine enough to tell units apart has too many points, and beyond this many units the
 # path too many steps.
-MOST_DIMENSIONS, MOST_UNITS = 3, 16
+MOST_DIMENSIONS, MOST_UNITS = 2, 16
 _N_ANGLES, _N_DIRECTIONS = 180, 600
 _OFFSETS = np.array([-1.0, 0.0, 1.0])
 # Neighbouring atoms enter and leave the path again and again before it settles on those nearest to the units.

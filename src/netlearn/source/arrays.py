@@ -185,9 +185,10 @@ class SelectedRows:
 
     def _filled(self, dtype) -> ArraySource:
         X, y = np.empty((self.n_rows, self.n_features), dtype), np.empty(self.n_rows)
-        start = 0
-        for X_block, y_block in self.blocks():
-            stop = start + len(y_block)
-            X[start:stop], y[start:stop] = X_block, y_block
-            start = stop
+
+        def fill(rows):
+            X[rows], y[rows] = self._gathered(rows)
+
+        for _ in in_order(fill, block_slices(self.n_rows, self.n_features)):
+            pass
         return ArraySource(X, y)

@@ -102,16 +102,18 @@ class _Passes:
     def sums(self, iterate: Iterate) -> tuple[float, np.ndarray]:
         """Return the mean square and the gradient at `iterate`."""
         known = [part for part in self._parts.values() if np.array_equal(part.iterate.a, iterate.a)]
-        tried = known[0] if known else _Sums(iterate, np.zeros(self.free.shape))
-        self._parts["tried"] = tried
+        if not known:
+            self._parts["tried"] = _Sums(iterate, np.zeros(self.free.shape))
+        tried = self._last = known[0] if known else self._parts["tried"]
         self._complete(tried)
         self.trace.append(tried.loss / self.rows.n_rows)
         return self.trace[-1], tried.gradient * self.free / self.rows.n_rows
 
     def accept(self) -> None:
         """Go on from the iterate tried last."""
-        self._parts = {"accepted": self._parts["tried"]}
-        self._save()
+        if self._last is not self._parts.get("accepted"):  # else what is saved of the next one would be lost
+            self._parts = {"accepted": self._last}
+            self._save()
 
     def _complete(self, sums: _Sums) -> None:
         def term(block):

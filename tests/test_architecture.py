@@ -17,7 +17,9 @@ MAY_IMPORT = {
     "teachers": {"network", "errors"},
     "report": {*BELOW, "certify"},
     "result": {"certify", "network", "errors", "report"},
-    "corridor": {*BELOW, *ROOMS, "result"},
+    "run": {"errors"},
+    "verdict": {*BELOW, *ROOMS, "result", "run"},
+    "corridor": {*BELOW, *ROOMS, "result", "run", "verdict"},
     "paper": {*BELOW, *ROOMS, "result"},
 }
 DOORS = {"__init__", "estimator", "cli"}

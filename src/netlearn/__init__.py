@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:  # what __getattr__ does, written so that type checkers and editors see it
     from netlearn import paper, teachers
     from netlearn.certify import Certificate
-    from netlearn.corridor import Progress, learn
+    from netlearn.corridor import learn
     from netlearn.estimator import NetLearnRegressor
     from netlearn.network import ShallowNetwork
     from netlearn.result import LearnResult, Status
+    from netlearn.run import Progress
     from netlearn.source import FileSource, Oracle
 
 __version__ = "0.1.0"
@@ -39,7 +40,7 @@ _HOMES = {
     "LearnResult": "netlearn.result",
     "NetLearnRegressor": "netlearn.estimator",
     "Oracle": "netlearn.source",
-    "Progress": "netlearn.corridor",
+    "Progress": "netlearn.run",
     "ShallowNetwork": "netlearn.network",
     "Status": "netlearn.result",
     "learn": "netlearn.corridor",

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import math
 import os
-import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
-from functools import cached_property
+from dataclasses import asdict, replace
 
 import numpy as np
 
@@ -23,19 +20,16 @@ from netlearn.polish.select import choose_biases, choose_width
 from netlearn.polish.smooth import smooth
 from netlearn.polish.stream import finish_on_stream
 from netlearn.polish.wide import EXACT, n_unknowns, wide_fit
-from netlearn.result import Diagnostics, HeldOut, LearnResult, Probe, Status
+from netlearn.result import Diagnostics, HeldOut, LearnResult, Probe
+from netlearn.run import Clock, Options, Progress, checked_options
 from netlearn.source import FileSource, Oracle, Source
-from netlearn.source.arrays import SelectedRows, over_blocks, weighted
+from netlearn.source.arrays import SelectedRows, weighted
 from netlearn.source.checkpoint import Checkpoint, fingerprint
 from netlearn.source.samples import Samples, checked_rows, checked_weight, hold, split
 from netlearn.source.stream import Streamed
 from netlearn.subspace.look import look
+from netlearn.verdict import GAUSSIAN, Verdict
 
-# Beyond this many standard errors of skewness or kurtosis, Gaussian-only statements are withheld: the largest
-# of 256 normal variables passes it once in a million.
-_GAUSSIAN = 6.0
-# Mean square, of labels with unit variance, that is no noise anyone would add.
-_ALMOST = 1e-4
 # Rows that measure mean, covariance and affine part; more change nothing that matters.
 _PILOT_PER_FEATURE, _SMALLEST_PILOT = 20, 20_000
 # Entries of a file that are held in memory: units are looked for among these rows, and polished on all.
@@ -44,51 +38,6 @@ _LARGE_FILE = 2**25
 _MOST_UNASKED = 200_000
 # Entries of X beyond which the rows are gathered block by block in each pass and not copied into their random order.
 _LARGE = 2**24
-
-
-@dataclass(frozen=True)
-class Progress:
-    """What `progress` is told: the room the run is in, what it does there, and for how long it has run."""
-
-    room: str
-    message: str
-    seconds: float
-
-
-@dataclass(frozen=True)
-class _Options:
-    n_hidden: int | str
-    biases: bool | str
-    epsilon: float | None
-    failure_prob: float
-    time_limit: float | None
-
-
-class _Clock:
-    """Seconds per room, the deadline, and the one who wants to know."""
-
-    def __init__(self, time_limit: float | None, progress: Callable[[Progress], None] | None):
-        self.start = self._entered = time.perf_counter()
-        self.limit, self.progress = time_limit, progress
-        self.seconds: dict[str, float] = {}
-        self.room = ""
-        self.timed_out = False
-
-    def enter(self, room: str, message: str = "") -> None:
-        now = time.perf_counter()
-        if self.room:
-            self.seconds[self.room] = self.seconds.get(self.room, 0.0) + now - self._entered
-        self.room, self._entered = room, now
-        self.tell(message)
-
-    def tell(self, message: str) -> None:
-        if self.progress is not None and self.room:
-            self.progress(Progress(self.room, message, time.perf_counter() - self.start))
-
-    def out_of_time(self) -> bool:
-        late = self.limit is not None and time.perf_counter() - self.start > self.limit
-        self.timed_out = self.timed_out or late
-        return late
 
 
 def learn(
@@ -138,7 +87,7 @@ def learn(
     -------
     LearnResult
     """
-    options = _checked_options(n_hidden, biases, epsilon, failure_prob, time_limit)
+    options = checked_options(n_hidden, biases, epsilon, failure_prob, time_limit)
     if checkpoint is not None and rng is None:
         raise InputError(
             '"checkpoint" of learn needs an "rng", such as 0: only a run that can be repeated can be continued.'
@@ -149,13 +98,13 @@ def learn(
         raise InputError(
             f'"rng" of learn must be None, a non-negative integer or a Generator, got {rng!r}.'
         ) from None
-    clock = _Clock(time_limit, progress)
+    clock = Clock(time_limit, progress)
     clock.enter("samples", "reading and checking rows")
     with block_threads():
         return _learn(X, y, sample_weight, options, rng, clock, checkpoint)
 
 
-def _learn(X, y, sample_weight, options: _Options, rng, clock: _Clock, folder) -> LearnResult:
+def _learn(X, y, sample_weight, options: Options, rng, clock: Clock, folder) -> LearnResult:
     if isinstance(X, Oracle | FileSource) and sample_weight is not None:
         raise InputError(
             f'"sample_weight" of learn is for rows in arrays and must be left out with a {type(X).__name__}.'
@@ -178,7 +127,7 @@ def _learn(X, y, sample_weight, options: _Options, rng, clock: _Clock, folder) -
     return _learn_from_samples(split(X, y, rng, weight), options, rng, clock, checkpoint)
 
 
-def _checkpoint(folder, data, options: _Options, rng) -> Checkpoint | None:
+def _checkpoint(folder, data, options: Options, rng) -> Checkpoint | None:
     if folder is None:
         return None
     asked = {name: value for name, value in asdict(options).items() if name != "time_limit"}
@@ -186,7 +135,7 @@ def _checkpoint(folder, data, options: _Options, rng) -> Checkpoint | None:
 
 
 def _learn_from_samples(
-    samples: Samples, options: _Options, rng, clock: _Clock, checkpoint: Checkpoint | None = None
+    samples: Samples, options: Options, rng, clock: Clock, checkpoint: Checkpoint | None = None
 ) -> LearnResult:
     # Each room draws from its own stream: a draw more in one shifts no other.
     rng_moments, rng_search = rng.spawn(2)
@@ -229,7 +178,7 @@ def _learn_from_samples(
     clock.enter("certify", "judging on rows no other room has seen")
     network = inputs.network(found.iterate.to_network())
     certificate, both = _certificates(network, samples, inputs, options, found.loss < search.rounding)
-    verdict = _Verdict(search, found, before, inputs, certificate, options, clock, everything, few_rows)
+    verdict = Verdict(search, found, before, inputs, certificate, options, clock, everything, few_rows)
     status = verdict.status()
     clock.enter("")
     return LearnResult(
@@ -255,9 +204,9 @@ def _learn_from_samples(
 def _found(
     search: Search,
     inputs: Standardiser,
-    options: _Options,
+    options: Options,
     rng,
-    clock: _Clock,
+    clock: Clock,
     checkpoint: Checkpoint | None,
 ) -> tuple[Candidate, tuple[Probe, ...]]:
     """Look for the subspace and the units in it, or take both from the checkpoint."""
@@ -312,7 +261,7 @@ def _is_left_where_it_is(rows: SelectedRows, inputs: Standardiser) -> bool:
     return inputs.W is None and rows.n_rows * rows.n_features > _LARGE
 
 
-def _on_everything(search: Search, found: Candidate, everything: Source, clock: _Clock) -> Candidate:
+def _on_everything(search: Search, found: Candidate, everything: Source, clock: Clock) -> Candidate:
     """Polish on the judging rows too, now that they have judged."""
     biases = search.biases and bool(np.any(found.iterate.a[1:, -1]))
     final = finish(everything, found.iterate, biases=biases, deadline=clock.out_of_time)
@@ -341,7 +290,7 @@ def _on_stream(
     search: Search,
     found: Candidate,
     everything: Streamed,
-    clock: _Clock,
+    clock: Clock,
     checkpoint: Checkpoint | None,
 ) -> Candidate:
     """Polish on all rows of a source that is too large to be read often."""
@@ -363,8 +312,8 @@ def _with_few_rows(
     found: Candidate,
     everything: Source,
     inputs: Standardiser,
-    options: _Options,
-    clock: _Clock,
+    options: Options,
+    clock: Clock,
 ) -> Regularised | None:
     """Ask for a fit with a ridge where labels are not explained exactly, or by as many unknowns as there are rows."""
     explained = found.loss <= search.rounding and everything.n_rows > search.n_unknowns(
@@ -392,7 +341,7 @@ def _subspace(network: ShallowNetwork) -> np.ndarray:
 
 
 def _certificates(
-    network: ShallowNetwork, samples: Samples, inputs: Standardiser, options: _Options, exact: bool
+    network: ShallowNetwork, samples: Samples, inputs: Standardiser, options: Options, exact: bool
 ) -> tuple[Certificate, tuple[str, ...]]:
     """Bound the error: sharply, with the rigorous bound of Lemma 2.5 beside it where its assumptions hold.
 
@@ -401,7 +350,7 @@ def _certificates(
     """
     X, y = samples.X_val, samples.y_val
     bernstein = certify(network, X, y, failure_prob=options.failure_prob, method="bernstein")
-    if inputs.departure > _GAUSSIAN:
+    if inputs.departure > GAUSSIAN:
         return bernstein, ("the inputs are not Gaussian, so the bound of Lemma 2.5 is withheld",)
     if inputs.W is not None or not exact:
         return bernstein, ()
@@ -419,132 +368,8 @@ def _certificates(
     )
 
 
-@dataclass(frozen=True)
-class _Verdict:
-    """What to say of the run."""
-
-    search: Search
-    found: Candidate
-    before: Iterate  # the last polish, on the judging rows too
-    inputs: Standardiser
-    certificate: Certificate
-    options: _Options
-    clock: _Clock
-    everything: Source
-    few_rows: Regularised | None
-
-    @property
-    def n_rows(self) -> int:
-        return self.everything.n_rows
-
-    @cached_property
-    def rarely_bent(self) -> np.ndarray:
-        """Rows on the rarer side of each unit that has fewer there than its d + 1 parameters and three to check."""
-        iterate = self.found.iterate
-        positive = np.zeros(iterate.n_hidden)
-
-        def counts(block):
-            return (iterate.linearise(block[0])[1][:, 1:] > 0).sum(axis=0)
-
-        # A unit that enough of the held rows have bent needs no pass over the others.
-        rows = self.search.train if isinstance(self.everything, Streamed) else self.everything
-        for count in over_blocks(counts, rows, iterate.n_hidden):
-            positive += count
-        rarer = np.minimum(positive, rows.n_rows - positive)
-        return rarer[rarer < self.everything.n_features + 4]
-
-    @property
-    def exact(self) -> bool:
-        return self.certificate.empirical_error / self.inputs.scale < math.sqrt(self.search.rounding)
-
-    def _unknowns(self) -> float:
-        if self.few_rows is not None:
-            return self.few_rows.freedom
-        return n_unknowns(self.found.iterate.n_hidden, self.search.train.n_features, self.search.biases)
-
-    def noise_level(self) -> float | None:
-        """Return the residual's standard deviation with the degrees of freedom of the fit taken off."""
-        if self.exact or self.n_rows <= self._unknowns():
-            return None
-        return self.inputs.scale * math.sqrt(self.found.loss * self.n_rows / (self.n_rows - self._unknowns()))
-
-    def excess_error(self) -> float | None:
-        """Return sigma sqrt(P / N), the error that least squares with P unknowns leaves in N noisy rows."""
-        noise = self.noise_level()
-        return None if noise is None else noise * math.sqrt(self._unknowns() / self.n_rows)
-
-    def status(self) -> Status:
-        if self.exact and not len(self.rarely_bent):
-            return Status.RECOVERED
-        if len(self.rarely_bent) and self.found.loss < _ALMOST:
-            return Status.TOO_FEW_ROWS  # what is missing is a unit that hardly any row has bent
-        if self.clock.timed_out:
-            return Status.OUT_OF_TIME
-        needed = 1.05 * self._least_unknowns()
-        if self.search.train.n_rows < needed:
-            return Status.TOO_FEW_ROWS
-        more_help = self._more_units_help()
-        if more_help is None:
-            return Status.TOO_FEW_ROWS
-        if more_help:
-            return Status.NOT_A_SMALL_NETWORK
-        if self.options.epsilon is not None and self.certificate.error_bound <= self.options.epsilon:
-            return Status.CERTIFIED
-        return Status.NOISE_LIMITED
-
-    def _least_unknowns(self) -> int:
-        k = 1 if self.options.n_hidden == "auto" else self.options.n_hidden
-        return n_unknowns(k, self.search.train.n_features, self.search.biases)
-
-    def _more_units_help(self) -> bool | None:
-        """Whether a wider network does better on the judging rows, beyond doubt; None if the rows cannot tell."""
-        k, d = self.found.iterate.n_hidden, self.search.train.n_features
-        if self.inputs.constant:
-            return False
-        wider = min(2 * k + 4, int(self.search.train.n_rows / 1.5 / (d + 1)) - 1)
-        if wider <= k:
-            return None
-        # The judging rows have been polished on by now, so it is the network before that which is compared.
-        self.clock.tell("asking whether more units would help")
-        larger = self.search.of_width(wider, attempts=1)
-        if larger.exact:
-            return True
-        gain = self.search.squares(self.before) - self.search.squares(larger.iterate)
-        return bool(np.mean(gain) > 4.0 * np.std(gain) / math.sqrt(len(gain)))
-
-    def notes(self) -> tuple[str, ...]:
-        notes = []
-        if self.inputs.departure > _GAUSSIAN:
-            notes.append(
-                f"the inputs depart from Gaussian by {self.inputs.departure:.0f} standard errors of skewness or "
-                "kurtosis: the fit and its held-out error stand, moments and L2(gamma) statements do not"
-            )
-        if self.inputs.rounding and self.exact:
-            notes.append(
-                "the labels are numbers of single precision: they and the network agree to its rounding, about "
-                f"{self.inputs.rounding:.0e} of their spread"
-            )
-        if self.few_rows is not None:
-            notes.append(
-                f"the rows are few: a ridge, chosen by cross-validation, leaves {self._unknowns():.1f} "
-                f"of the unknowns free, and the network is a fit to {self.n_rows:,} rows and no recovery"
-            )
-        if len(self.rarely_bent) and self.few_rows is None:
-            per_row = max(int(self.rarely_bent.min()), 1) / self.n_rows
-            rows = math.ceil(4 * (self.everything.n_features + 1) / per_row)
-            notes.append(
-                f"{len(self.rarely_bent)} of the units bend on so few rows (the rarest on {self.rarely_bent.min()}) "
-                f"that these do not determine them; about {rows:,} rows would"
-            )
-        if self.search.train.n_rows < 1.05 * self._least_unknowns():
-            # Rows for judge and certificate come on top: a tenth, and at least 20 each.
-            rows = math.ceil(1.5 * self._least_unknowns() / 0.9) + 40
-            notes.append(f"{rows:,} rows would do for this many units")
-        return tuple(notes)
-
-
 def _learn_from_file(
-    source: FileSource, y, options: _Options, rng, clock: _Clock, checkpoint: Checkpoint | None
+    source: FileSource, y, options: Options, rng, clock: Clock, checkpoint: Checkpoint | None
 ) -> LearnResult:
     if y is not None:
         raise InputError('"y" of learn must be left out when X is a FileSource, which names its own target.')
@@ -557,7 +382,7 @@ def _learn_from_file(
     return replace(result, names=source.feature_names or (), target=source.target or "")
 
 
-def _learn_from_oracle(oracle: Oracle, options: _Options, rng, clock: _Clock) -> LearnResult:
+def _learn_from_oracle(oracle: Oracle, options: Options, rng, clock: Clock) -> LearnResult:
     """Ask for as many rows as it takes: first what the width suggests, then four times as many, and so on."""
     d = oracle.n_features
     k = 8 if options.n_hidden == "auto" else options.n_hidden
@@ -595,19 +420,3 @@ def _learn_from_oracle(oracle: Oracle, options: _Options, rng, clock: _Clock) ->
             return best if best is result else replace(best, status=result.status)
         clock.enter("samples")
         wanted *= 4
-
-
-def _checked_options(n_hidden, biases, epsilon, failure_prob, time_limit) -> _Options:
-    if n_hidden != "auto" and (
-        isinstance(n_hidden, bool) or not isinstance(n_hidden, int | np.integer) or n_hidden < 0
-    ):
-        raise InputError(f'"n_hidden" of learn must be "auto" or an integer >= 0, got {n_hidden!r}.')
-    if biases != "auto" and not isinstance(biases, bool | np.bool_):
-        raise InputError(f'"biases" of learn must be "auto", True or False, got {biases!r}.')
-    if epsilon is not None and not (isinstance(epsilon, int | float | np.number) and 0 < epsilon < math.inf):
-        raise InputError(f'"epsilon" of learn must be None or a positive number, got {epsilon!r}.')
-    if not (isinstance(failure_prob, int | float | np.number) and 0 < failure_prob < 1):
-        raise InputError(f'"failure_prob" of learn must be in (0, 1), got {failure_prob!r}.')
-    if time_limit is not None and not (isinstance(time_limit, int | float | np.number) and time_limit > 0):
-        raise InputError(f'"time_limit" of learn must be None or a positive number, got {time_limit!r}.')
-    return _Options(n_hidden, biases if biases == "auto" else bool(biases), epsilon, failure_prob, time_limit)

@@ -16,10 +16,11 @@ from sklearn.base import (
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from netlearn.corridor import Progress, learn
+from netlearn.corridor import learn
 from netlearn.errors import InputError
 from netlearn.report import card_html
 from netlearn.result import LearnResult
+from netlearn.run import Progress
 from netlearn.source import FileSource, Oracle
 from netlearn.source.samples import SMALLEST_SAMPLE
 

@@ -22,9 +22,9 @@ from netlearn.cli.describe import (
     rounded_up,
 )
 from netlearn.cli.output import number
-from netlearn.corridor import Progress
 from netlearn.network import ShallowNetwork
 from netlearn.result import Diagnostics, LearnResult, Probe, Status
+from netlearn.run import Progress
 
 
 @pytest.mark.parametrize(

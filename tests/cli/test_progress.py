@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console
 
 from netlearn.cli import progress
-from netlearn.corridor import Progress
+from netlearn.run import Progress
 
 
 class Clock:

@@ -16,7 +16,7 @@ from netlearn.result import LearnResult, Probe
 from netlearn.subspace import sine
 
 if TYPE_CHECKING:
-    from netlearn.corridor import Progress
+    from netlearn.run import Progress
 
 _SHOWN_EIGENVALUES = 6
 """As many as an 80-column terminal holds."""

@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 if TYPE_CHECKING:
-    from netlearn.corridor import Progress
+    from netlearn.run import Progress
     from netlearn.source import FileSource
 
 # Seconds should not be far from what took them.

@@ -1,0 +1,79 @@
+"""What a run carries from room to room: what was asked for, and the time it takes."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from netlearn.errors import InputError
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What `progress` is told: the room the run is in, what it does there, and for how long it has run."""
+
+    room: str
+    message: str
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Options:
+    """What was asked of `learn`, checked."""
+
+    n_hidden: int | str
+    biases: bool | str
+    epsilon: float | None
+    failure_prob: float
+    time_limit: float | None
+
+
+class Clock:
+    """Seconds per room, the deadline, and the one who wants to know."""
+
+    def __init__(self, time_limit: float | None, progress: Callable[[Progress], None] | None):
+        self.start = self._entered = time.perf_counter()
+        self.limit, self.progress = time_limit, progress
+        self.seconds: dict[str, float] = {}
+        self.room = ""
+        self.timed_out = False
+
+    def enter(self, room: str, message: str = "") -> None:
+        """Charge the time from now on to another room."""
+        now = time.perf_counter()
+        if self.room:
+            self.seconds[self.room] = self.seconds.get(self.room, 0.0) + now - self._entered
+        self.room, self._entered = room, now
+        self.tell(message)
+
+    def tell(self, message: str) -> None:
+        """Pass on what is being done."""
+        if self.progress is not None and self.room:
+            self.progress(Progress(self.room, message, time.perf_counter() - self.start))
+
+    def out_of_time(self) -> bool:
+        """Whether the time limit has passed; remembered in `timed_out`."""
+        late = self.limit is not None and time.perf_counter() - self.start > self.limit
+        self.timed_out = self.timed_out or late
+        return late
+
+
+def checked_options(n_hidden, biases, epsilon, failure_prob, time_limit) -> Options:
+    """Return the options of `learn`, or one sentence on the one that cannot be."""
+    if n_hidden != "auto" and (
+        isinstance(n_hidden, bool) or not isinstance(n_hidden, int | np.integer) or n_hidden < 0
+    ):
+        raise InputError(f'"n_hidden" of learn must be "auto" or an integer >= 0, got {n_hidden!r}.')
+    if biases != "auto" and not isinstance(biases, bool | np.bool_):
+        raise InputError(f'"biases" of learn must be "auto", True or False, got {biases!r}.')
+    if epsilon is not None and not (isinstance(epsilon, int | float | np.number) and 0 < epsilon < math.inf):
+        raise InputError(f'"epsilon" of learn must be None or a positive number, got {epsilon!r}.')
+    if not (isinstance(failure_prob, int | float | np.number) and 0 < failure_prob < 1):
+        raise InputError(f'"failure_prob" of learn must be in (0, 1), got {failure_prob!r}.')
+    if time_limit is not None and not (isinstance(time_limit, int | float | np.number) and time_limit > 0):
+        raise InputError(f'"time_limit" of learn must be None or a positive number, got {time_limit!r}.')
+    return Options(n_hidden, biases if biases == "auto" else bool(biases), epsilon, failure_prob, time_limit)

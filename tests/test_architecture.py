@@ -20,6 +20,7 @@ MAY_IMPORT = {
     "run": {"errors"},
     "verdict": {*BELOW, *ROOMS, "result", "run"},
     "corridor": {*BELOW, *ROOMS, "result", "run", "verdict"},
+    "cost": {*BELOW, *ROOMS, "corridor"},
     "paper": {*BELOW, *ROOMS, "result"},
 }
 DOORS = {"__init__", "estimator", "cli"}

@@ -10,8 +10,9 @@ import time
 import numpy as np
 import pytest
 
-from netlearn import FileSource, corridor, learn, teachers
+from netlearn import FileSource, ShallowNetwork, corridor, learn, teachers
 from netlearn.errors import InputError
+from netlearn.polish import stream as polish_stream
 from netlearn.source import checkpoint as checkpoint_module
 from netlearn.source.checkpoint import Checkpoint
 
@@ -35,28 +36,36 @@ def rows(tmp_path, monkeypatch):
 
 
 def noisy_rows():
+    """Rows with a label, and a second one, of the same units, in the column before."""
     rng = np.random.default_rng(1)
     X = rng.standard_normal((N, D))
-    return np.column_stack([X, teachers.random(K, D, 0)(X) + 0.2 * rng.standard_normal(N)])
+    first = teachers.random(K, D, 0)
+    second = ShallowNetwork(-first.linear, first.coefficients[::-1], first.units, first.biases)
+    labels = np.column_stack([second(X), first(X)])
+    return np.column_stack([X, labels + 0.2 * rng.standard_normal((N, 2))])
 
 
-def run(path, folder, **options):
-    return learn(FileSource(path), n_hidden=K, rng=0, checkpoint=folder, **options)
+def run(path, folder, target=-1, **options):
+    source = FileSource(path, target=target, features=range(D))
+    return learn(source, n_hidden=K, rng=0, checkpoint=folder, **options)
 
 
-def test_cut_after_any_saving_it_comes_to_the_same_network(rows, tmp_path, monkeypatch):
-    whole = run(rows, tmp_path / "whole").network
+@pytest.mark.parametrize("target", [-1, [-2, -1]], ids=["one output", "two outputs"])
+def test_cut_after_any_saving_it_comes_to_the_same_network(rows, tmp_path, monkeypatch, target):
+    whole = run(rows, tmp_path / "whole", target).network
     save = Checkpoint.save
     parts = []
     monkeypatch.setattr(
         Checkpoint, "save", lambda self, part, *a, **k: (parts.append(part), save(self, part, *a, **k))
     )
-    run(rows, tmp_path / "counted")
-    assert {"rows", "search", "pass"} <= set(parts)
+    run(rows, tmp_path / "counted", target)
+    several = {"outputs"} if target != -1 else set()
+    assert {"rows", "search", "pass"} | several == set(parts)
     assert parts.count("rows") > 3
     assert parts.count("pass") > 10
     rng = np.random.default_rng(0)
-    for place in {0, parts.index("search"), *rng.integers(0, len(parts), 6).tolist()}:
+    ends = {parts.index(part) for part in {"search", *several}}
+    for place in {0, *ends, *rng.integers(0, len(parts), 6).tolist()}:
         count = [0]
 
         def cut(self, part, *a, _count=count, _place=place, **k):
@@ -68,29 +77,32 @@ def test_cut_after_any_saving_it_comes_to_the_same_network(rows, tmp_path, monke
         folder = tmp_path / f"cut{place}"
         monkeypatch.setattr(Checkpoint, "save", cut)
         with pytest.raises(Cut):
-            run(rows, folder)
+            run(rows, folder, target)
         monkeypatch.setattr(Checkpoint, "save", save)
-        assert run(rows, folder).network.distance(whole) <= 1e-10 * whole.norm()
+        assert run(rows, folder, target).network.distance(whole) <= 1e-10 * whole.norm()
 
 
-def test_what_was_saved_is_not_done_again(rows, tmp_path, monkeypatch):
-    first = run(rows, tmp_path / "folder")
+@pytest.mark.parametrize("target", [-1, [-2, -1]], ids=["one output", "two outputs"])
+def test_what_was_saved_is_not_done_again(rows, tmp_path, monkeypatch, target):
+    first = run(rows, tmp_path / "folder", target)
 
     def never(*args, **kwargs):
         raise AssertionError("the search was saved")
 
     monkeypatch.setattr(corridor, "look", never)
-    again = run(rows, tmp_path / "folder")
+    monkeypatch.setattr(corridor.Outputs, "fitted", never)
+    monkeypatch.setattr(polish_stream, "_sums_of", never)
+    again = run(rows, tmp_path / "folder", target)
     np.testing.assert_array_equal(again.network.units, first.network.units)
     assert [probe.name for probe in again.diagnostics.probes] == [p.name for p in first.diagnostics.probes]
     # Without the folder the search does run.
     with pytest.raises(AssertionError, match="was saved"):
-        learn(FileSource(rows), n_hidden=K, rng=0)
+        run(rows, None, target)
 
 
 def test_arrays_too_go_on_after_the_search(tmp_path, monkeypatch):
     table = noisy_rows()[:4000]
-    X, y = table[:, :-1], table[:, -1]
+    X, y = table[:, :D], table[:, -1]
     first = learn(X, y, n_hidden=K, rng=0, checkpoint=tmp_path / "folder")
     plain = learn(X, y, n_hidden=K, rng=0)
     np.testing.assert_array_equal(first.network.units, plain.network.units)
@@ -113,7 +125,7 @@ def test_another_run_is_refused(tmp_path, monkeypatch, change, words):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a file").write_text("something else")
     table = noisy_rows()[:2000]
-    arguments = {"X": table[:, :-1], "y": table[:, -1], "n_hidden": K, "rng": 0, "checkpoint": "folder"}
+    arguments = {"X": table[:, :D], "y": table[:, -1], "n_hidden": K, "rng": 0, "checkpoint": "folder"}
     learn(**arguments)
     if "y" in change:
         change = {"y": arguments["y"] + change["y"]}
@@ -144,15 +156,14 @@ def test_a_kill_at_a_random_moment_costs_nothing_but_time(rows, tmp_path):
         from netlearn.source import checkpoint, files
         corridor._LARGE_FILE, corridor._SMALLEST_PILOT = 2**14, 2000
         checkpoint._EVERY, files._CHUNK_ENTRIES = 0.0, 2**14
-        result = learn(FileSource(sys.argv[1]), n_hidden={K}, rng=0, checkpoint=sys.argv[2])
+        source = FileSource(sys.argv[1], features=range({D}))
+        result = learn(source, n_hidden={K}, rng=0, checkpoint=sys.argv[2])
         result.network.save(sys.argv[3])
     """)
     (tmp_path / "run.py").write_text(script)
 
     def start(folder, out):
         return subprocess.Popen([sys.executable, tmp_path / "run.py", rows, folder, out])
-
-    from netlearn import ShallowNetwork
 
     begun = time.monotonic()
     assert start(tmp_path / "whole", tmp_path / "whole.safetensors").wait() == 0

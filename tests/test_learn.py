@@ -5,7 +5,6 @@ import time
 
 import numpy as np
 import pytest
-import torch
 from scipy import stats
 
 from netlearn import Oracle, Progress, ShallowNetwork, Status, learn, teachers
@@ -262,9 +261,8 @@ def test_the_same_rng_gives_the_same_network_to_the_last_bit(noise):
         lambda X, y: (np.asfortranarray(X), y),
         lambda X, y: (X[:, ::-1][:, ::-1], y[:, None]),
         lambda X, y: (X.tolist(), y.tolist()),
-        lambda X, y: (torch.asarray(X), torch.asarray(y)),
     ],
-    ids=["Fortran", "strides and a column", "lists", "torch on the CPU"],
+    ids=["Fortran", "strides and a column", "lists"],
 )
 def test_the_container_does_not_matter(convert):
     X, y = rows(teachers.random(2, 5, 0), 400)

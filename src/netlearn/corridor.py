@@ -8,27 +8,36 @@ from dataclasses import asdict, replace
 
 import numpy as np
 
+from netlearn.backend import to_numpy
+from netlearn.backend.grain import grain
 from netlearn.backend.threads import block_threads
 from netlearn.certify import Certificate, certify, lipschitz_constant
+from netlearn.certify.rounding import rounding_of_labels
 from netlearn.errors import InputError
 from netlearn.moments.inputs import Standardiser, standardise
 from netlearn.network import ShallowNetwork
 from netlearn.polish import Iterate, finish
-from netlearn.polish.attempts import Candidate, Search
+from netlearn.polish.attempts import MOST_ATTEMPTS, Candidate, Search
+from netlearn.polish.outputs import ATTEMPTS_AT_MIXTURE, Outputs
+from netlearn.polish.prune import without_idle
 from netlearn.polish.ridge import Regularised, regularised
 from netlearn.polish.select import choose_biases, choose_width
+from netlearn.polish.shared import SharedIterate
 from netlearn.polish.smooth import smooth
 from netlearn.polish.stream import finish_on_stream
+from netlearn.polish.trimmed import finish_trimmed
 from netlearn.polish.wide import EXACT, n_unknowns, wide_fit
 from netlearn.result import Diagnostics, HeldOut, LearnResult, Probe
 from netlearn.run import Clock, Options, Progress, checked_options
 from netlearn.source import FileSource, Oracle, Source
-from netlearn.source.arrays import SelectedRows, weighted
+from netlearn.source.arrays import HOST, SelectedRows, weighted
 from netlearn.source.checkpoint import Checkpoint, fingerprint
+from netlearn.source.dask import DaskSource, is_collection
+from netlearn.source.device import OnDevice, moved
 from netlearn.source.samples import Samples, checked_rows, checked_weight, hold, split
 from netlearn.source.stream import Streamed
 from netlearn.subspace.look import look
-from netlearn.verdict import GAUSSIAN, Verdict
+from netlearn.verdict import ALMOST_EXACT, GAUSSIAN, Verdict
 
 # Rows that measure mean, covariance and affine part; more change nothing that matters.
 _PILOT_PER_FEATURE, _SMALLEST_PILOT = 20, 20_000
@@ -36,8 +45,6 @@ _PILOT_PER_FEATURE, _SMALLEST_PILOT = 20, 20_000
 _LARGE_FILE = 2**25
 # Points that an oracle without a budget is asked for at most.
 _MOST_UNASKED = 200_000
-# Entries of X beyond which the rows are gathered block by block in each pass and not copied into their random order.
-_LARGE = 2**24
 
 
 def learn(
@@ -58,10 +65,13 @@ def learn(
 
     Parameters
     ----------
-    X : array of shape (n, d), FileSource or Oracle
-        Inputs, best from a Gaussian distribution; or a file to read; or a black box to ask.
-    y : array of shape (n,)
-        Labels; left out when X is a FileSource or an Oracle.
+    X : array of shape (n, d), Dask array or frame, FileSource, DaskSource, Oracle or OnDevice
+        Inputs, best from a Gaussian distribution; or a file to read; or a black box to ask. What is in Dask stays where
+        it is: each pass over the rows is one task per partition. A torch tensor is computed with on its own device, a
+        file or black box in `OnDevice` on the device named there.
+    y : array of shape (n,) or (n, m), Dask array or series
+        Labels; left out when X is a FileSource, a DaskSource or an Oracle. Several outputs share the hidden units, and
+        the network then has one coefficient per unit and output.
     sample_weight : array of shape (n,), optional
         How many rows each row counts for in the last least squares. Rows of weight zero are left out; in the search for
         units and in the certificate all others count alike.
@@ -105,7 +115,12 @@ def learn(
 
 
 def _learn(X, y, sample_weight, options: Options, rng, clock: Clock, folder) -> LearnResult:
-    if isinstance(X, Oracle | FileSource) and sample_weight is not None:
+    like = HOST
+    if isinstance(X, OnDevice):
+        X, like = X.rows, X.like
+    if is_collection(X):
+        X, y = DaskSource.from_collections(X, y), None
+    if isinstance(X, Oracle | FileSource | DaskSource) and sample_weight is not None:
         raise InputError(
             f'"sample_weight" of learn is for rows in arrays and must be left out with a {type(X).__name__}.'
         )
@@ -116,13 +131,18 @@ def _learn(X, y, sample_weight, options: Options, rng, clock: Clock, folder) -> 
             raise InputError(
                 '"checkpoint" of learn must be left out when X is an Oracle: what it answered is in Oracle.bought.'
             )
-        return _learn_from_oracle(X, options, rng, clock)
-    if isinstance(X, FileSource):
+        return _learn_from_oracle(X, like, options, rng, clock)
+    if isinstance(X, FileSource | DaskSource):
         checkpoint = _checkpoint(folder, X.identity(), options, rng)
-        return _learn_from_file(X, y, options, rng, clock, checkpoint)
+        return _learn_from_file(X, y, like, options, rng, clock, checkpoint)
     X, y = checked_rows(X, y)
     weight = None if sample_weight is None else checked_weight(sample_weight, X)
-    data = None if folder is None else [fingerprint(X, y), weight is not None and fingerprint(weight, weight)]
+    data = None
+    if folder is not None:
+        data = [
+            fingerprint(to_numpy(X), to_numpy(y)),
+            weight is not None and fingerprint(weight, weight),
+        ]
     checkpoint = _checkpoint(folder, data, options, rng)
     return _learn_from_samples(split(X, y, rng, weight), options, rng, clock, checkpoint)
 
@@ -144,13 +164,20 @@ def _learn_from_samples(
     n_pilot = max(_SMALLEST_PILOT, _PILOT_PER_FEATURE * samples.n_features)
     inputs = standardise(samples.rows.head(min(n_pilot, samples.n_train)), rng_moments)
 
-    def change(block):
-        return inputs.rows(block[0]), inputs.labels(block[1])
+    like = samples.rows.like
+
+    def change(block):  # holds little, as it travels to the workers where rows are on a cluster
+        X, y = (moved(part, like) for part in block)
+        return inputs.rows(X), inputs.labels(y)
 
     rows = samples.rows.changed(change)
     judge = rows.tail(samples.n_judge).in_memory()
     everything = rows if _is_left_where_it_is(rows, inputs) else rows.in_memory()
     train = everything.head(samples.n_train)
+    outputs = None
+    if judge.y.ndim == 2:  # units are looked for in a mixture of the outputs
+        outputs = Outputs.mixed_at_random(train, judge, *rng.spawn(1))
+        train, judge = outputs.mixed(train), outputs.mixed(judge)
     search = Search(
         train,
         train.head(min(n_pilot, train.n_rows)),
@@ -162,15 +189,21 @@ def _learn_from_samples(
         clock.out_of_time,
         clock.tell,
     )
-    found, probes = _found(search, inputs, options, rng_moments, clock, checkpoint)
+    attempts = MOST_ATTEMPTS if outputs is None else ATTEMPTS_AT_MIXTURE
+    found, probes = _found(search, inputs, options, attempts, rng_moments, clock, checkpoint)
     before = found.iterate
     clock.enter("polish", "polishing on all rows")
+    if outputs is not None:
+        at_most = None if options.n_hidden == "auto" else options.n_hidden
+        found = _fitted(outputs, found, search, 0 if inputs.constant else at_most, clock, checkpoint)
+        before = found.iterate.mixed(outputs.mixture)
     if samples.beyond is None:
         everything = weighted(everything, samples.weight)
         found = _on_everything(search, found, everything, clock)
     else:
         everything = samples.beyond.changed(everything, change)
-        found = _on_stream(search, found, everything, clock, checkpoint)
+        held = train if outputs is None else outputs.train
+        found = _on_stream(search, found, everything, held, clock, checkpoint)
     few_rows = _with_few_rows(search, found, everything, inputs, options, clock)
     if few_rows is not None:
         found = replace(found, iterate=few_rows.iterate, loss=few_rows.loss)
@@ -178,7 +211,10 @@ def _learn_from_samples(
     clock.enter("certify", "judging on rows no other room has seen")
     network = inputs.network(found.iterate.to_network())
     certificate, both = _certificates(network, samples, inputs, options, found.loss < search.rounding)
-    verdict = Verdict(search, found, before, inputs, certificate, options, clock, everything, few_rows)
+    rounded = rounding_of_labels(samples.y_val, samples.y_val - network(samples.X_val))
+    verdict = Verdict(
+        search, found, before, inputs, certificate, rounded, options, clock, everything, few_rows
+    )
     status = verdict.status()
     clock.enter("")
     return LearnResult(
@@ -205,6 +241,7 @@ def _found(
     search: Search,
     inputs: Standardiser,
     options: Options,
+    attempts: int,
     rng,
     clock: Clock,
     checkpoint: Checkpoint | None,
@@ -223,7 +260,10 @@ def _found(
         Probe(s.order, None, s.eigenvalues, s.noise_floor, s.name, s.basis.shape[1]) for s in spectra
     )
     clock.enter("search", "looking for units")
-    found = choose_width(search) if options.n_hidden == "auto" else search.of_width(options.n_hidden)
+    if options.n_hidden == "auto":
+        found = choose_width(search)
+    else:
+        found = search.of_width(options.n_hidden, attempts=attempts)
     if options.biases == "auto" and inputs.W is None:
         found = choose_biases(search, found)
     if checkpoint is not None and not clock.timed_out:
@@ -231,7 +271,7 @@ def _found(
             "search",
             {"a": found.iterate.a, "sigma": found.iterate.sigma, "V": search.V}
             | {f"probe{i}": probe.eigenvalues for i, probe in enumerate(probes)},
-            candidate=[found.loss, found.score, found.fitted, found.exact, found.trace, found.route],
+            candidate=_packed(found),
             probes=[[p.order, p.noise_floor, p.name, p.n_kept] for p in probes],
             rng=search.rng.bit_generator.state,
         )
@@ -241,13 +281,41 @@ def _found(
 def _restored(search: Search, tensors: dict, text: dict) -> tuple[Candidate, tuple[Probe, ...]]:
     search.tell("going on from the checkpoint, after the search")
     search.V, search.rng.bit_generator.state = tensors["V"], text["rng"]
-    loss, score, fitted, exact, trace, route = text["candidate"]
     iterate = Iterate(tensors["a"], tensors["sigma"])
     probes = tuple(
         Probe(order, None, tensors[f"probe{i}"], floor, name, n_kept)
         for i, (order, floor, name, n_kept) in enumerate(text["probes"])
     )
-    return Candidate(iterate, loss, score, fitted, exact, tuple(trace), route), probes
+    return _unpacked(iterate, text["candidate"]), probes
+
+
+def _fitted(
+    outputs: Outputs,
+    found: Candidate,
+    search: Search,
+    at_most: int | None,
+    clock: Clock,
+    checkpoint: Checkpoint | None,
+) -> Candidate:
+    """Fit the units of the mixture to all outputs, or take the fit from the checkpoint."""
+    saved = None if checkpoint is None else checkpoint.load("outputs")
+    if saved is not None:
+        tensors, text = saved
+        return _unpacked(SharedIterate(**tensors), text["candidate"])
+    found = outputs.fitted(found, search, at_most)
+    if checkpoint is not None and not clock.timed_out:
+        checkpoint.save("outputs", vars(found.iterate), candidate=_packed(found))
+    return found
+
+
+def _packed(found: Candidate) -> list:
+    """Return all but the iterate as JSON can hold it."""
+    return [found.loss, found.score, found.fitted, found.exact, found.trace, found.route]
+
+
+def _unpacked(iterate: Iterate | SharedIterate, packed: list) -> Candidate:
+    loss, score, fitted, exact, trace, route = packed
+    return Candidate(iterate, loss, score, fitted, exact, tuple(trace), route)
 
 
 def _rows(samples: Samples, everything: Source) -> dict[str, int]:
@@ -258,13 +326,15 @@ def _rows(samples: Samples, everything: Source) -> dict[str, int]:
 
 def _is_left_where_it_is(rows: SelectedRows, inputs: Standardiser) -> bool:
     """Whether a copy of the rows would cost more than gathering them anew in each pass."""
-    return inputs.W is None and rows.n_rows * rows.n_features > _LARGE
+    return inputs.W is None and 8 * rows.n_rows * rows.n_features > grain(rows.like).kept_bytes
 
 
 def _on_everything(search: Search, found: Candidate, everything: Source, clock: Clock) -> Candidate:
     """Polish on the judging rows too, now that they have judged."""
-    biases = search.biases and bool(np.any(found.iterate.a[1:, -1]))
+    biases = search.biases and found.iterate.has_biases
     final = finish(everything, found.iterate, biases=biases, deadline=clock.out_of_time)
+    if isinstance(final.iterate, SharedIterate):
+        return replace(found, iterate=final.iterate, loss=final.loss, trace=found.trace + final.trace)
     # Labels fitted exactly on some rows but not on all: a unit that bends where only the judging rows are.
     for _ in range(3):
         if not (found.loss < search.rounding < final.loss) or clock.out_of_time():
@@ -281,8 +351,17 @@ def _on_everything(search: Search, found: Candidate, everything: Source, clock: 
         if again.loss < final.loss:
             final = finish(everything, again.iterate, biases=biases, deadline=clock.out_of_time)
     trace = found.trace + final.trace
+    if search.rounding < final.loss < ALMOST_EXACT:
+        trimmed = finish_trimmed(
+            everything, final, exact=search.rounding, biases=biases, deadline=clock.out_of_time
+        )
+        if trimmed is not None:
+            fit, aside = trimmed
+            return replace(found, iterate=fit.iterate, loss=fit.loss, trace=fit.trace, n_aside=len(aside))
     if final.loss > search.rounding:
         final = smooth(everything, final, search.rng, biases=biases, deadline=clock.out_of_time)
+    else:  # what is asked for and not there ends as a unit that does nothing
+        final = replace(final, iterate=without_idle(final.iterate))
     return replace(found, iterate=final.iterate, loss=final.loss, trace=trace)
 
 
@@ -290,15 +369,16 @@ def _on_stream(
     search: Search,
     found: Candidate,
     everything: Streamed,
+    held: Source,
     clock: Clock,
     checkpoint: Checkpoint | None,
 ) -> Candidate:
     """Polish on all rows of a source that is too large to be read often."""
     clock.tell(f"polishing on {everything.n_rows:,} rows")
-    biases = search.biases and bool(np.any(found.iterate.a[1:, -1]))
+    biases = search.biases and found.iterate.has_biases
     final = finish_on_stream(
         everything,
-        search.train,
+        held,
         found.iterate,
         biases=biases,
         checkpoint=checkpoint,
@@ -319,7 +399,8 @@ def _with_few_rows(
     explained = found.loss <= search.rounding and everything.n_rows > search.n_unknowns(
         found.iterate.n_hidden
     )
-    if explained or options.n_hidden == 0 or inputs.constant or isinstance(everything, Streamed):
+    several = isinstance(found.iterate, SharedIterate)  # for which there is no such fit
+    if explained or several or options.n_hidden == 0 or inputs.constant or isinstance(everything, Streamed):
         return None
     return regularised(
         everything,
@@ -369,39 +450,48 @@ def _certificates(
 
 
 def _learn_from_file(
-    source: FileSource, y, options: Options, rng, clock: Clock, checkpoint: Checkpoint | None
+    source: FileSource | DaskSource,
+    y,
+    like,
+    options: Options,
+    rng,
+    clock: Clock,
+    checkpoint: Checkpoint | None,
 ) -> LearnResult:
     if y is not None:
-        raise InputError('"y" of learn must be left out when X is a FileSource, which names its own target.')
+        raise InputError(
+            f'"y" of learn must be left out when X is a {type(source).__name__}, which has its own labels.'
+        )
     n_held = max(_LARGE_FILE // source.n_features, _SMALLEST_PILOT)
-    if source.n_rows > 2 * n_held:
+    if isinstance(source, DaskSource) or source.n_rows > 2 * n_held:
         samples = hold(source, n_held, rng, checkpoint)
     else:
         samples = split(*checked_rows(*source.arrays()), rng)
-    result = _learn_from_samples(samples, options, rng, clock, checkpoint)
+    result = _learn_from_samples(samples.on(like), options, rng, clock, checkpoint)
     return replace(result, names=source.feature_names or (), target=source.target or "")
 
 
-def _learn_from_oracle(oracle: Oracle, options: Options, rng, clock: Clock) -> LearnResult:
+def _learn_from_oracle(oracle: Oracle, like, options: Options, rng, clock: Clock) -> LearnResult:
     """Ask for as many rows as it takes: first what the width suggests, then four times as many, and so on."""
     d = oracle.n_features
     k = 8 if options.n_hidden == "auto" else options.n_hidden
     wanted = 10 * n_unknowns(k, d, True) + 100
     rng_points, rng_learn = rng.spawn(2)
-    X, y = np.zeros((0, d)), np.zeros(0)
-    X_val, y_val = np.zeros((0, d)), np.zeros(0)
+    learning, certifying = [], []
+    n_asked = 0
     best: LearnResult | None = None
     while True:
         # A tenth of the points is for the certificate: independent ones, not antithetic pairs.
-        more = int(min(wanted - len(y) - len(y_val), oracle.left))
+        more = int(min(wanted - n_asked, oracle.left))
+        n_asked += more
         for_certificate = max(min(more // 10, 20_000), min(more, 2))
         clock.tell(f"asking the oracle for {more:,} points")
-        X_new, y_new = oracle.draw(more - for_certificate, rng_points, antithetic=True)
-        X, y = np.vstack([X, X_new]), np.concatenate([y, y_new])
-        X_new, y_new = oracle.draw(for_certificate, rng_points, antithetic=False)
-        X_val, y_val = np.vstack([X_val, X_new]), np.concatenate([y_val, y_new])
+        learning.append(oracle.draw(more - for_certificate, rng_points, antithetic=True))
+        certifying.append(oracle.draw(for_certificate, rng_points, antithetic=False))
+        X, y = map(np.concatenate, zip(*learning, strict=True))
+        X_val, y_val = map(np.concatenate, zip(*certifying, strict=True))
         checked_rows(X, y)
-        samples = Samples.from_parts(X, y, X_val, y_val, rng_learn)
+        samples = Samples.from_parts(X, y, X_val, y_val, rng_learn).on(like)
         samples.notes.append(f"{oracle.n_queries:,} points asked of the oracle")
         result = _learn_from_samples(samples, options, rng_learn, clock)
         worth_more = (

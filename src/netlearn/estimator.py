@@ -109,8 +109,9 @@ class NetLearnRegressor(
         Parameters
         ----------
         X : array or frame of shape (n, d), FileSource or Oracle
-        y : array of shape (n,)
-            Left out when X is a FileSource or an Oracle, which have their own labels.
+        y : array, series or frame of shape (n,) or (n, m)
+            Several outputs share the hidden units. Left out when X is a FileSource or an Oracle, which have their own
+            labels.
         sample_weight : array of shape (n,), optional
             How many rows each row counts for in the last least squares; rows of weight zero are left out.
 
@@ -142,19 +143,21 @@ class NetLearnRegressor(
         if is_source:
             self._take_names(result)
         elif hasattr(self, "feature_names_in_"):
-            result = replace(result, names=tuple(self.feature_names_in_), target=str(getattr(y, "name", "")))
+            result = replace(result, names=tuple(self.feature_names_in_), target=_names(y))
+        self._keeps_columns = result.network.n_outputs > 1 or (not is_source and labels.ndim == 2)
         self.result_ = result
         self.network_, self.certificate_, self.status_ = result.network, result.certificate, result.status
         self.components_ = result.subspace.T
         self.n_hidden_ = result.network.n_hidden
-        fitted = {"network_": self.network_, "components_": self.components_}
+        fitted = {name: vars(self)[name] for name in ("network_", "components_", "_keeps_columns")}
         task.call_on_fit_task_end(**given, reconstruction_attributes=fitted)
         return self
 
     def predict(self, X) -> np.ndarray:
-        """Return the network's values on the rows of X, shape (n,)."""
+        """Return the network's values on the rows of X, shape (n,) or (n, m), as that of y was."""
         X = self._rows(X)
-        return self.network_(X)
+        values = self.network_(X)
+        return values.reshape(len(X), -1) if self._keeps_columns else values
 
     def transform(self, X) -> np.ndarray:
         """Return the coordinates of the rows of X in the span of the units, shape (n, r).
@@ -163,6 +166,11 @@ class NetLearnRegressor(
         """
         X = self._rows(X)
         return X @ self.components_.T
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
 
     @property
     def _n_features_out(self) -> int:
@@ -176,6 +184,7 @@ class NetLearnRegressor(
                 y,
                 dtype=(np.float64, np.float32),
                 y_numeric=True,
+                multi_output=True,
                 ensure_min_samples=SMALLEST_SAMPLE,
             )
         except ValueError as error:
@@ -220,3 +229,10 @@ class NetLearnRegressor(
     def _html_repr(self) -> str:
         diagram = super()._html_repr()
         return diagram + card_html(self.result_) if hasattr(self, "result_") else diagram
+
+
+def _names(y) -> str | tuple[str, ...]:
+    """Return the name of a series, or the names of the columns of a frame; empty where there are none."""
+    if hasattr(y, "columns"):
+        return tuple(map(str, y.columns))
+    return str(getattr(y, "name", None) or "")

@@ -95,7 +95,8 @@ class Diagnostics:
     trace : tuple of float
         Mean square of the fit after each round of the polish, in units of the label variance.
     noise_level : float or None
-        Estimated standard deviation of the label noise; None where none was estimated.
+        Estimated standard deviation of the label noise; None where none was estimated. With several outputs variances
+        are summed over them, here and in the next.
     excess_error : float or None
         Estimated error of the network itself, noise left out.
     departure : float or None
@@ -129,7 +130,7 @@ class HeldOut:
     ----------
     X : array of shape (n, d)
         In the user's coordinates.
-    y : array of shape (n,)
+    y : array of shape (n,) or (n, m)
     """
 
     X: np.ndarray
@@ -164,8 +165,8 @@ class LearnResult:
         Rows that took no part in learning, for figures and checks.
     names : tuple of str
         Of the features, where they are known.
-    target : str
-        Name of y, where it is known.
+    target : str or tuple of str
+        Name of y, where it is known; the names of all outputs where there are several.
     """
 
     network: ShallowNetwork | None
@@ -176,7 +177,7 @@ class LearnResult:
     diagnostics: Diagnostics = field(default_factory=Diagnostics)
     held_out: HeldOut | None = None
     names: tuple[str, ...] = ()
-    target: str = ""
+    target: str | tuple[str, ...] = ""
 
     def __post_init__(self) -> None:
         if self.names and self.network is not None and len(self.names) != self.network.n_features:
@@ -184,6 +185,16 @@ class LearnResult:
                 f'"names" of a result must be empty or name all {self.network.n_features} features, '
                 f"got {len(self.names)} names."
             )
+        n_outputs = None if self.network is None else self.network.n_outputs
+        if not isinstance(self.target, str) and len(self.target) != n_outputs is not None:
+            raise InputError(
+                f'"target" of a result must be one name, or name all {n_outputs} outputs, got {len(self.target)} names.'
+            )
+
+    @property
+    def output_names(self) -> tuple[str, ...]:
+        """Names of the outputs: the target's, or y, or y1, y2, ... for several without names."""
+        return () if self.network is None else named_outputs(self.target, self.network.n_outputs)
 
     @property
     def success(self) -> bool:
@@ -195,9 +206,9 @@ class LearnResult:
         seen = self.diagnostics
         lines = [f"status       {self.status.name}: {self.status.value}"]
         if self.network is not None:
-            lines.append(
-                f"network      {self.network.n_hidden} neurons in {self.network.n_features} dimensions"
-            )
+            f = self.network
+            outputs = "" if f.n_outputs == 1 else f", {f.n_outputs} outputs"
+            lines.append(f"network      {f.n_hidden} neurons in {f.n_features} dimensions{outputs}")
         if self.certificate is not None:
             c = self.certificate
             lines.append(
@@ -205,6 +216,12 @@ class LearnResult:
                 f"({c.method}, {c.n_val:,} fresh rows, empirical {c.empirical_error:.4g})"
             )
             lines.extend(f"             assumes {assumption}" for assumption in c.assumptions)
+            if c.per_output:
+                bounds = [own.error_bound for own in c.per_output]
+                lines.append(
+                    f"each output  error <= {min(bounds):.4g} to {max(bounds):.4g}, all with confidence "
+                    f"{c.confidence:.4g}; {self.output_names[int(np.argmax(bounds))]} has the largest"
+                )
         if self.subspace is not None:
             lines.append(f"subspace     dimension {self.subspace.shape[1]} of {self.subspace.shape[0]}")
         if seen.n_candidates:
@@ -251,6 +268,13 @@ class LearnResult:
         return card_html(self)
 
 
+def named_outputs(target: str | tuple[str, ...], n_outputs: int) -> tuple[str, ...]:
+    """Return a name for each output."""
+    if target and not isinstance(target, str):
+        return target
+    return (target or "y",) if n_outputs == 1 else tuple(f"y{index + 1}" for index in range(n_outputs))
+
+
 def _packed(result: LearnResult) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     """Divide all but the network into arrays and what JSON can hold."""
     seen = asdict(result.diagnostics)
@@ -285,14 +309,17 @@ def _unpacked(arrays: Mapping[str, np.ndarray], data: Mapping[str, Any]) -> dict
         for index, probe in enumerate(seen["probes"])
     )
     lists = {"probes": tuple(probes), "trace": tuple(seen["trace"]), "notes": tuple(seen["notes"])}
-    if certificate is not None:
-        certificate = Certificate(**{**certificate, "assumptions": tuple(certificate["assumptions"])})
     return {
-        "certificate": certificate,
+        "certificate": None if certificate is None else _certificate(certificate),
         "status": Status[data["status"]],
         "subspace": arrays.get("subspace"),
         "diagnostics": Diagnostics(**{**seen, **lists}),
         "held_out": HeldOut(arrays["held_out.X"], arrays["held_out.y"]) if "held_out.X" in arrays else None,
         "names": tuple(data["names"]),
-        "target": data["target"],
+        "target": data["target"] if isinstance(data["target"], str) else tuple(data["target"]),
     }
+
+
+def _certificate(data: Mapping[str, Any]) -> Certificate:
+    each = tuple(_certificate(own) for own in data.get("per_output", ()))
+    return Certificate(**{**data, "assumptions": tuple(data["assumptions"]), "per_output": each})

@@ -3,28 +3,33 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
+from netlearn.backend import to_numpy
 from netlearn.certify import Certificate
 from netlearn.moments.inputs import Standardiser
 from netlearn.polish import Iterate
 from netlearn.polish.attempts import Candidate, Search
 from netlearn.polish.ridge import Regularised
+from netlearn.polish.shared import SharedIterate
+from netlearn.polish.shared_system import free_shared
+from netlearn.polish.trimmed import ENOUGH_BENT
 from netlearn.polish.wide import n_unknowns
 from netlearn.result import Status
 from netlearn.run import Clock, Options
 from netlearn.source import Source
-from netlearn.source.arrays import over_blocks
+from netlearn.source.arrays import block_slices, over_blocks
 from netlearn.source.stream import Streamed
 
 # Beyond this many standard errors of skewness or kurtosis, Gaussian-only statements are withheld: the largest
 # of 256 normal variables passes it once in a million.
 GAUSSIAN = 6.0
 # Mean square, of labels with unit variance, that is no noise anyone would add.
-_ALMOST = 1e-4
+ALMOST_EXACT = 1e-4
 
 
 @dataclass(frozen=True)
@@ -36,6 +41,7 @@ class Verdict:
     before: Iterate  # the last polish, on the judging rows too
     inputs: Standardiser
     certificate: Certificate
+    rounded: str | None  # how labels were rounded, where that explains all that is left of them
     options: Options
     clock: Clock
     everything: Source
@@ -53,7 +59,8 @@ class Verdict:
         positive = np.zeros(iterate.n_hidden)
 
         def counts(block):
-            return (iterate.linearise(block[0])[1][:, 1:] > 0).sum(axis=0)
+            signs = iterate.linearise(block[0])[1][:, 1 : iterate.n_hidden + 1]
+            return to_numpy((signs > 0).sum(axis=0))
 
         # A unit that enough of the held rows have bent needs no pass over the others.
         rows = self.search.train if isinstance(self.everything, Streamed) else self.everything
@@ -65,18 +72,40 @@ class Verdict:
     @property
     def exact(self) -> bool:
         """Whether rows that no other room has seen are met to their own rounding."""
-        return self.certificate.empirical_error / self.inputs.scale < math.sqrt(self.search.rounding)
+        each = self.certificate.per_output or (self.certificate,)
+        errors = np.array([own.empirical_error for own in each])
+        return bool(np.all(errors / self.inputs.scale < math.sqrt(self.search.rounding)))
 
     def _unknowns(self) -> float:
+        """Return the number of unknowns, for each output the same share of them."""
         if self.few_rows is not None:
             return self.few_rows.freedom
-        return n_unknowns(self.found.iterate.n_hidden, self.search.train.n_features, self.search.biases)
+        k, d, biases = self.found.iterate.n_hidden, self.search.train.n_features, self.search.biases
+        if isinstance(self.found.iterate, SharedIterate):
+            m = self.found.iterate.n_outputs
+            return free_shared(m, k, d, biases).sum() / m
+        return n_unknowns(k, d, biases)
 
     def noise_level(self) -> float | None:
         """Return the residual's standard deviation with the degrees of freedom of the fit taken off."""
         if self.exact or self.n_rows <= self._unknowns():
             return None
-        return self.inputs.scale * math.sqrt(self.found.loss * self.n_rows / (self.n_rows - self._unknowns()))
+        return self._residual() * math.sqrt(self.n_rows / (self.n_rows - self._unknowns()))
+
+    def _residual(self) -> float:
+        """Return the root mean square residual in the units of the labels, squares summed over outputs."""
+        if not isinstance(self.found.iterate, SharedIterate):
+            return self.inputs.scale * math.sqrt(self.found.loss)
+
+        def squares(block, weight):
+            residual = self.inputs.scale * to_numpy(self.found.residual(*block))
+            return weight @ np.sum(residual**2, axis=1)
+
+        # Of a stream the held rows tell it well enough, and cost no pass.
+        rows = self.everything.head(self.n_rows) if isinstance(self.everything, Streamed) else self.everything
+        weight = np.ones(rows.n_rows) if rows.weight is None else rows.weight
+        weights = (weight[part] for part in block_slices(rows.n_rows, rows.n_features, like=rows.like))
+        return math.sqrt(sum(over_blocks(squares, rows, beside=weights)) / rows.n_rows)
 
     def excess_error(self) -> float | None:
         """Return sigma sqrt(P / N), the error that least squares with P unknowns leaves in N noisy rows."""
@@ -85,9 +114,11 @@ class Verdict:
 
     def status(self) -> Status:
         """Return how the run ended."""
-        if self.exact and not len(self.rarely_bent):
+        if self.found.n_aside:
+            return Status.TOO_FEW_ROWS
+        if (self.exact or self.rounded is not None) and not len(self.rarely_bent):
             return Status.RECOVERED
-        if len(self.rarely_bent) and self.found.loss < _ALMOST:
+        if len(self.rarely_bent) and self.found.loss < ALMOST_EXACT:
             return Status.TOO_FEW_ROWS  # what is missing is a unit that hardly any row has bent
         if self.clock.timed_out:
             return Status.OUT_OF_TIME
@@ -123,6 +154,23 @@ class Verdict:
         gain = self.search.squares(self.before) - self.search.squares(larger.iterate)
         return bool(np.mean(gain) > 4.0 * np.std(gain) / math.sqrt(len(gain)))
 
+    def _unseen(self) -> Iterator[str]:
+        """Say which units the rows do not show."""
+        found, asked = self.found.iterate.n_hidden, self.options.n_hidden
+        if self.found.n_aside:
+            rows = math.ceil(
+                ENOUGH_BENT * (self.everything.n_features + 1) * self.n_rows / self.found.n_aside
+            )
+            yield (
+                f"{self.found.n_aside} rows contradict the {found} units that all others determine to rounding: what "
+                f"bends on these alone is unseen; at least {rows:,} rows would show it"
+            )
+        elif asked != "auto" and found < asked and self.exact:
+            yield (
+                f"{asked - found} of the {asked} units asked for are unseen: they bend on none of the rows, or "
+                "double another one"
+            )
+
     def notes(self) -> tuple[str, ...]:
         """Return what else a reader should know, in sentences."""
         notes = []
@@ -136,6 +184,11 @@ class Verdict:
                 "the labels are numbers of single precision: they and the network agree to its rounding, about "
                 f"{self.inputs.rounding:.0e} of their spread"
             )
+        if self.rounded is not None and not self.exact:
+            notes.append(
+                f"the labels are {self.rounded}: they and the network agree to that rounding on every held-out row"
+            )
+        notes.extend(self._unseen())
         if self.few_rows is not None:
             notes.append(
                 f"the rows are few: a ridge, chosen by cross-validation, leaves {self._unknowns():.1f} "

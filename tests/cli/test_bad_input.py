@@ -99,7 +99,9 @@ LEARN = [
     ("good.csv -t y --epsilon 0", nothing, ['"epsilon"', "0.0"]),
     ("good.csv -t y --failure-prob 1.5", nothing, ['"failure_prob"', "1.5"]),
     ("good.csv -t y --time-limit 0", nothing, ['"time_limit"', "0.0"]),
-    ("good.csv -t y --device cuda", nothing, ["--device must be cpu", "got cuda"]),
+    ("good.csv -t y --device abacus", nothing, ['"device" must name a device', "'abacus'"]),
+    ("good.csv -t y --device cuda:99", nothing, ['"device" must name a device', "'cuda:99'"]),
+    ("good.csv -t y --device cuda --workers 2", nothing, ["--device", "cluster"]),
 ]
 MODELS = [
     ("missing.safetensors", nothing, ["missing.safetensors", "no such file"]),
@@ -132,12 +134,10 @@ OTHERS = [
     ("extract box:missing -d 3", write_box, ["box:missing"]),
     ("extract box:number -d 3", write_box, ["box:number", "int"]),
     ("extract box:good", write_box, ["--features", "box:good"]),
-    ("extract box:wide -d 3", write_box, ["one number per row"]),
     ("extract box:fails -d 3", write_box, ["the line is down"]),
     ("extract box:good -d 3 --budget 3", write_box, ["--budget must be at least 8", "3"]),
     ("extract box:good -d 3 --out none/m.safetensors", write_box, ["folder none does not exist"]),
     ("extract box:good -d 3 --time-limit 0", write_box, ['"time_limit"', "0.0"]),
-    ("extract two.pt", write_two_outputs, ["one number per row"]),
     ("extract missing.onnx", nothing, ["missing.onnx", "no such file"]),
     ("extract t.onnx", text("x", "t.onnx"), ["t.onnx"]),
     ("extract nonsense", nothing, ["nonsense", "module:function"]),

@@ -1,11 +1,15 @@
 """Standardising: left alone where nothing is to do, exact where something is, honest on what is not Gaussian."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import chi2
 
 from netlearn import teachers
+from netlearn.moments import inputs as inputs_module
 from netlearn.moments.inputs import standardise
 from netlearn.network import ShallowNetwork
 from netlearn.source import ArraySource
@@ -184,3 +188,146 @@ def test_departure_ignores_affine_maps_and_needs_rows():
     assert measured(X).departure == pytest.approx(measured(5 - 3 * X).departure, rel=1e-6)
     assert measured(normal(19, 0)).departure == 0.0
     assert measured(np.ones((100, 2)), np.arange(100.0)).departure == 0.0
+
+
+def test_a_mean_far_from_zero_costs_no_digits():
+    X = normal(2000, 0) + 1e8
+    Z = measured(X).rows(X)
+    # A double near 1e8 is off by 1e-8, which is what the columns of X are off by.
+    np.testing.assert_allclose(Z.T @ Z / len(Z), np.eye(D), atol=1e-6)
+
+
+# Many columns: what is looked at is the same, but nothing d x d is formed for it.
+WIDE, ROWS = 600, 6000
+# Largest singular value of X / sqrt(n) that the test lets pass for N(0, I), at a third of the false-alarm rate.
+EDGE = 1 + np.sqrt(WIDE / ROWS) + np.sqrt(2 * np.log(2 / (1e-6 / 3)) / ROWS)
+
+
+def shifted(X):
+    # n |mean|^2 is then about d + d, with a spread of 60; the quantile of chi^2_d is 5 spreads of 35 above d.
+    assert chi2.isf(1e-6 / 3, WIDE) < 2 * WIDE - 6 * 60
+    return X + 1 / np.sqrt(ROWS)
+
+
+def one_scaled(X):
+    # Half as large again is 5 times what the variances of 600 columns, sqrt(2 / n) = 0.018 each, reach at rate 1e-6.
+    return X * np.where(np.arange(WIDE) == 7, 1.25, 1.0)
+
+
+def correlated_pair(X):
+    # Population eigenvalues 1.95 and 0.05 of a pair become 1.95 (1 + 0.1 / 0.95) = 2.16 and 0.045 in a sample of 10 d
+    # rows; their roots 1.47 and 0.21 lie outside 1 +- 0.39.
+    assert EDGE < 1.40
+    X = X.copy()
+    X[:, 1] = 0.95 * X[:, 0] + np.sqrt(1 - 0.95**2) * X[:, 1]
+    return X
+
+
+def equicorrelated(X):
+    # The largest eigenvalue is about 1 + 599 / 250 = 3.4, and its root 1.84.
+    common = np.random.default_rng(99).standard_normal((len(X), 1))
+    return np.sqrt(1 - 1 / 250) * X + np.sqrt(1 / 250) * common
+
+
+def all_scaled(X):
+    return 1.1 * X
+
+
+CHANGES = [shifted, one_scaled, correlated_pair, equicorrelated, all_scaled]
+
+
+@pytest.fixture
+def column_whitening(monkeypatch):
+    """Let rows of so few columns be whitened as those of very many."""
+    monkeypatch.setattr(inputs_module, "_MOST_WHITENED", 100)
+
+
+@pytest.mark.statistical
+def test_standard_rows_of_many_columns_are_left_alone():
+    # The stated false-alarm rate is 1e-6 in each of 20 runs.
+    for seed in range(20):
+        X = normal(ROWS, seed, WIDE)
+        assert measured(X).W is None
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.__name__)
+@pytest.mark.parametrize("in_full", [False, True], ids=["sketched", "in full"])
+def test_rows_of_many_columns_that_are_not_standard_are_noticed(
+    change, in_full, monkeypatch, column_whitening
+):
+    if in_full:
+        monkeypatch.setattr(inputs_module, "_MANY_FEATURES", WIDE)
+    assert measured(change(normal(ROWS, 0, WIDE))).W is not None
+
+
+@pytest.mark.statistical
+def test_what_lies_inside_the_edge_passes_both_ways(monkeypatch):
+    # A correlation of 0.15 adds less to an eigenvalue than sqrt(d / n) = 0.32 does by chance.
+    X = normal(ROWS, 0, WIDE)
+    X[:, 1] = 0.15 * X[:, 0] + np.sqrt(1 - 0.15**2) * X[:, 1]
+    assert measured(X).W is None
+    monkeypatch.setattr(inputs_module, "_MANY_FEATURES", WIDE)
+    assert measured(X).W is None
+
+
+def test_some_hundred_columns_are_whitened_in_full():
+    X = correlated_pair(normal(5000, 0, 450)[:, :450] * 2 + 1)
+    Z = measured(X).rows(X)
+    np.testing.assert_allclose(Z.T @ Z / len(Z), np.eye(450), atol=1e-9)
+
+
+@pytest.mark.parametrize("change", [None, lambda X: 3 * X + 1], ids=["standard", "scaled"])
+def test_nothing_of_d_by_d_is_allocated(change, monkeypatch):
+    d = 3000
+    monkeypatch.setattr(inputs_module, "_MOST_WHITENED", 1000)
+    monkeypatch.setattr(inputs_module, "_HELD_ENTRIES", 0)
+    X = np.random.default_rng(0).standard_normal((d + 500, d), dtype=np.float32)
+    X = X if change is None else change(X)
+    rows = ArraySource(X, X[:, 0].astype(float))
+    tracemalloc.start()
+    inputs = standardise(rows, np.random.default_rng(0))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert (inputs.W is None) == (change is None)
+    assert peak < 8 * d**2
+
+
+def common_factor(n, seed, d):
+    """Columns of different units and means with one factor in common, half of the variance of each."""
+    rng = np.random.default_rng(seed)
+    X = normal(n, seed, d) + rng.standard_normal((n, 1))
+    return X * np.geomspace(1e-3, 1e3, d) + np.linspace(-5, 5, d)
+
+
+@pytest.mark.statistical
+def test_columns_and_their_common_factor_are_whitened_without_the_covariance(column_whitening):
+    X = common_factor(ROWS, 0, WIDE)
+    scaled = (X - X.mean(axis=0)) / X.std(axis=0)
+    assert np.linalg.eigvalsh(scaled.T @ scaled / ROWS)[-1] > 0.4 * WIDE
+    inputs = measured(X)
+    Z = inputs.rows(X)
+    np.testing.assert_allclose(Z.mean(axis=0), 0.0, atol=1e-9)
+    # Without the factor each column keeps half its variance, and the factor's direction has variance 1.
+    assert np.linalg.eigvalsh(Z.T @ Z / ROWS)[-1] == pytest.approx(1.0, abs=1e-3)
+    assert inputs.is_cheap
+    assert "600 columns" in inputs.notes[0]
+    assert "the 1 direction" in inputs.notes[0]
+    network = teachers.random(3, WIDE, 0, biases=1.0)
+    expected = inputs.scale * network(Z) + inputs.centre
+    np.testing.assert_allclose(inputs.network(network)(X), expected, atol=1e-9 * np.abs(expected).max())
+
+
+def test_columns_that_do_not_vary_stay_zero_among_many(column_whitening):
+    X = normal(300, 0, 200)
+    X[:, [0, 150]] = 0.1
+    Z = measured(X).rows(X)
+    np.testing.assert_array_equal(Z[:, [0, 150]], 0.0)
+    assert np.all(np.isfinite(Z))
+    assert measured(np.full((300, 200), 0.1), np.arange(300.0)).constant
+
+
+def test_huge_rows_are_no_trouble_in_single_precision(column_whitening):
+    X = 1e60 * normal(1000, 0, 450)
+    Z = measured(X).rows(X)
+    np.testing.assert_allclose(Z.var(axis=0), 1.0, atol=0.2)

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from netlearn.network import ShallowNetwork
 from netlearn.polish import Iterate
+from tests.polish.twins import dense
 
 # Arrays are built from the seed, so a slow first draw (imports, caches) is no finding: no deadline.
 laws = settings(max_examples=40, deadline=None, derandomize=True)
@@ -54,6 +55,18 @@ def test_values_are_modulators_times_linear_functions(k, d, seed):
     for x, value, signs in zip(X, f, m, strict=True):
         by_hand = sum(s * (a[:-1] @ x + a[-1]) for s, a in zip(signs, iterate.a, strict=True))
         assert value == pytest.approx(by_hand, abs=ATOL)
+
+
+@laws
+@given(**shapes)
+def test_sums_are_those_of_the_dense_matrix(k, d, seed):
+    network, X, rng = draw(k, d, seed)
+    iterate, y = Iterate.from_network(network), rng.standard_normal(20)
+    F, e = dense(X, y, iterate.linearise)
+    squares, gradient = iterate.sums(X, y)
+    assert squares == pytest.approx(np.sum(e**2), rel=1e-12)
+    assert gradient.shape == iterate.free(True).shape
+    np.testing.assert_allclose(gradient.ravel(), F.T @ e, atol=ATOL * np.abs(F).sum() * np.abs(e).max())
 
 
 @laws

@@ -7,7 +7,8 @@ from netlearn import teachers
 from netlearn.polish import ROUNDING, Iterate, explore, finish
 from netlearn.polish.wide import CANDIDATE_GAIN, affordable_width, n_unknowns, wide_fit
 from netlearn.search.starts import spread_planes
-from netlearn.source import ArraySource, arrays
+from netlearn.source import ArraySource
+from tests.grains import cut
 from tests.polish.twins import planted
 
 FAMILIES = {
@@ -109,8 +110,7 @@ def test_blocks_change_the_last_digits_only(monkeypatch):
     network, _, n = FAMILIES["random"]
     rows = planted(network, n, 3, noise=0.1)
     whole = finish(rows, Iterate.from_network(network), biases=False)
-    monkeypatch.setattr(arrays, "_SMALLEST_BLOCK", 50)
-    monkeypatch.setattr(arrays, "_BLOCK_ENTRIES", 1)
+    cut(monkeypatch, least_rows=50, block_entries=1)
     blocks = finish(rows, Iterate.from_network(network), biases=False)
     np.testing.assert_allclose(blocks.iterate.a, whole.iterate.a, atol=1e-9)
 

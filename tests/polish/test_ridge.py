@@ -6,7 +6,7 @@ import pytest
 from netlearn import teachers
 from netlearn.moments.inputs import standardise
 from netlearn.polish import Iterate, finish, ridge
-from netlearn.polish.gauss_newton import free_entries
+from netlearn.polish.iterate import free_entries
 from netlearn.polish.ridge import regularised
 from netlearn.source import ArraySource
 from netlearn.source.arrays import weighted

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from netlearn import teachers
-from netlearn.polish import Iterate, ModulatedSystem, system
-from netlearn.polish.gauss_newton import free_entries
-from netlearn.source import arrays
+from netlearn.polish import Iterate, ModulatedSystem
+from netlearn.polish.iterate import free_entries
+from tests.grains import cut
 from tests.polish.twins import dense, planted
 
 N, D, K = 37, 4, 3
@@ -16,13 +16,12 @@ N, D, K = 37, 4, 3
 def block_size(request, monkeypatch):
     """Blocks of all rows, of a few rows, of exactly five rows, and of the smallest block."""
     smallest, entries = request.param
-    monkeypatch.setattr(arrays, "_SMALLEST_BLOCK", smallest)
-    monkeypatch.setattr(arrays, "_BLOCK_ENTRIES", entries)
+    cut(monkeypatch, least_rows=smallest, block_entries=entries)
 
 
 @pytest.fixture(params=[2**27, 0], ids=["kept", "recomputed"])
 def keep_bytes(request, monkeypatch):
-    monkeypatch.setattr(system, "_KEEP_BYTES", request.param)
+    cut(monkeypatch, kept_bytes=request.param)
     return request.param
 
 

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 from netlearn import teachers
-from netlearn.polish import Iterate, ModulatedSystem, finish, system
-from netlearn.polish.gauss_newton import free_entries
-from netlearn.source import ArraySource, arrays
+from netlearn.polish import Iterate, ModulatedSystem, finish
+from netlearn.polish.iterate import free_entries
+from netlearn.source import ArraySource
 from netlearn.source.arrays import SelectedRows, weighted
+from tests.grains import cut
 from tests.polish.twins import dense, planted
 
 N, D, K = 41, 4, 3
@@ -22,9 +23,7 @@ def selected(X, y):
 @pytest.mark.parametrize("keep_bytes", [2**27, 0], ids=["kept", "recomputed"])
 @pytest.mark.parametrize("smallest", [512, 5])
 def test_every_sum_is_weighted(monkeypatch, source, keep_bytes, smallest):
-    monkeypatch.setattr(system, "_KEEP_BYTES", keep_bytes)
-    monkeypatch.setattr(arrays, "_SMALLEST_BLOCK", smallest)
-    monkeypatch.setattr(arrays, "_BLOCK_ENTRIES", 1)
+    cut(monkeypatch, kept_bytes=keep_bytes, least_rows=smallest, block_entries=1)
     rows = planted(teachers.random(K, D, 0), N, seed=1)
     iterate = Iterate.from_network(teachers.random(K, D, 2, biases=1.0))
     weight = np.random.default_rng(3).uniform(0.1, 5.0, N)

@@ -1,8 +1,11 @@
 """Blocks of rows in memory: all rows, once each, in order, as often as asked."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
+from netlearn.backend.grain import grain
 from netlearn.source import ArraySource, arrays
 from netlearn.source.arrays import SelectedRows
 
@@ -23,7 +26,8 @@ def test_blocks_are_the_rows_in_order_every_time(n, width):
 def test_wider_computations_get_shorter_blocks_down_to_a_least_size():
     rows = ArraySource(np.zeros((10_000, 16)), np.zeros(10_000))
     sizes = [len(next(rows.blocks(width))[1]) for width in (0, 16, 10**6)]
-    assert sizes == [arrays._BLOCK_ENTRIES // 16, arrays._BLOCK_ENTRIES // 32, 512]
+    entries = grain(rows.X).block_entries
+    assert sizes == [entries // 16, entries // 32, 512]
 
 
 def test_head_is_a_view():
@@ -84,3 +88,32 @@ def test_selected_rows_can_change_coordinates():
 def test_a_block_for_several_parts_is_as_many_times_longer():
     rows = ArraySource(np.zeros((40_000, 256)), np.zeros(40_000))
     assert len(next(rows.blocks(n_cached=16))[1]) == 16 * len(next(rows.blocks())[1])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_large_rows_in_single_precision_are_not_copied_into_it(dtype, monkeypatch):
+    X, y = np.random.default_rng(0).standard_normal((100, 3)).astype(dtype), np.zeros(100)
+    rows = SelectedRows(X, y, np.arange(99, -1, -1))
+    assert hasattr(rows, "single")
+    monkeypatch.setattr(arrays, "_LARGE", 150)
+    # A copy of doubles takes half their memory; one of singles as much as they do.
+    assert hasattr(rows, "single") == (dtype == np.float64)
+    assert hasattr(rows.head(50), "single")
+
+
+def test_the_shorter_copy_is_gone_before_the_longer_one_is_made():
+    X, y = np.zeros((40_000, 100)), np.zeros(40_000)
+    rows = SelectedRows(X, y, np.arange(40_000))
+    rows.head(35_000).single()
+    tracemalloc.start()
+    rows.single()
+    kept, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    # The longer copy is 16 MB, and beside it a few blocks of 1 MB; with the shorter one it would be 30 MB.
+    assert kept <= peak < 16e6 + 8e6
+
+
+def test_rows_of_integers_can_change_coordinates():
+    X = np.arange(6).reshape(3, 2)
+    rows = SelectedRows(X, np.zeros(3), np.array([2, 0])).changed(lambda block: (block[0] / 4, block[1]))
+    np.testing.assert_array_equal(rows.in_memory().X, [[1.0, 1.25], [0.0, 0.25]])

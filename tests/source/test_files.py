@@ -423,5 +423,28 @@ def test_learning_from_a_file_is_learning_from_its_rows(tmp_path):
     assert (unnamed.names, unnamed.target) == ((), "")
     with pytest.raises(InputError, match='"y" of learn must be left out'):
         learn(FileSource(tmp_path / "t.npy"), y)
-    with pytest.raises(InputError, match="y must have 1 axes"):
-        learn(FileSource(tmp_path / "t.npy", target=[0, 1]))
+    np.save(tmp_path / "t.npy", np.column_stack([X, y, 2 * y]))
+    several = learn(FileSource(tmp_path / "t.npy", target=[3, 4]), n_hidden=2, rng=0)
+    np.testing.assert_allclose(several.network(X), np.column_stack([y, 2 * y]), atol=1e-10)
+
+
+@pytest.mark.parametrize("kind", ["parquet", "npy"])
+def test_reading_begins_near_the_row_wanted(tmp_path, kind):
+    rows = np.random.default_rng(0).standard_normal((1000, 3))
+    if kind == "npy":
+        np.save(tmp_path / "rows.npy", rows)
+        source = FileSource(tmp_path / "rows.npy", target=2)
+    else:
+        folder = tmp_path / "rows"
+        folder.mkdir()
+        for number, part in enumerate((rows[:300], rows[300:300], rows[300:])):
+            table = pyarrow.table({name: part[:, i] for i, name in enumerate("abc")})
+            pyarrow.parquet.write_table(table, folder / f"{number}.parquet", row_group_size=70)
+        source = FileSource(folder, target="c")
+    for start in (0, 1, 69, 70, 299, 300, 301, 365, 999):
+        X, y = (np.concatenate(parts) for parts in zip(*source.blocks(start=start), strict=True))
+        np.testing.assert_array_equal(np.column_stack([X, y]), rows[start:])
+        begun, chunks = source._table.chunks_from([0], 50, start)
+        assert start - 70 < begun <= start
+        np.testing.assert_array_equal(next(chunks)[0, 0], rows[begun, 0])
+        chunks.close()

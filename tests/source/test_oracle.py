@@ -151,13 +151,45 @@ def test_antithetic_points_come_in_pairs(n):
 
 
 @pytest.mark.parametrize(
-    "answer", [lambda X: np.ones(len(X) + 1), lambda X: 1.0, lambda X: np.ones((len(X), 2))]
+    "answer",
+    [
+        lambda X: np.ones(len(X) + 1),
+        lambda X: 1.0,
+        lambda X: np.ones((2, len(X))),
+        lambda X: np.ones((len(X), 0)),
+        lambda X: np.ones((len(X), 2, 2)),
+    ],
 )
 def test_an_answer_of_the_wrong_size_is_refused(answer):
     with pytest.raises(
-        InputError, match="one number per row: asked for 10 rows, it returned an array of shape"
+        InputError, match=r"one number per row, .*: asked for 10 rows, it returned an array of shape"
     ):
         Oracle(answer, n_features=D).ask(draw(10))
+
+
+def test_several_outputs_are_asked_for_again_row_by_row():
+    # A row with one number missing is missing; the shape of a label stays what it was at first.
+    asked = []
+
+    def box(X):
+        asked.append(len(X))
+        y = np.stack([NETWORK(X), -NETWORK(X), X[:, 0]], axis=1)
+        y[::2, len(asked) % 3] = np.nan if len(asked) < 3 else 0.0
+        return y[:, :2] if len(asked) > 4 else y
+
+    oracle = Oracle(box, n_features=D, batch=100)
+    assert oracle.bought[1].shape == (0,)
+    X = draw(100)
+    y = oracle.ask(X)
+    assert asked == [100, 50, 25]
+    assert y.shape == (100, 3)
+    rest = np.arange(100) % 4 != 0  # the others were answered by zeros, in the third call
+    np.testing.assert_array_equal(y[rest], np.stack([NETWORK(X), -NETWORK(X), X[:, 0]], axis=1)[rest])
+    np.testing.assert_array_equal(oracle.bought[1], y)
+    assert oracle.ask(X[:0]).shape == (0, 3)
+    oracle.ask(X[:1])
+    with pytest.raises(InputError, match=r"as many numbers each time: .* shape \(2, 2\)"):
+        oracle.ask(X[:2])
 
 
 @pytest.mark.parametrize("answer", [lambda X: NETWORK(X)[:, None], lambda X: NETWORK(X).tolist()])

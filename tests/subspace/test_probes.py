@@ -6,11 +6,12 @@ from scipy import stats
 
 from netlearn import teachers
 from netlearn.moments import abs_hermite_coefficient
-from netlearn.source import ArraySource, arrays
+from netlearn.source import ArraySource
 from netlearn.subspace import sine
 from netlearn.subspace.look import look
 from netlearn.subspace.probes import LabelProbe, QuarticProbe, RankProbe, TailProbe, measure, span
 from tests import statistics
+from tests.grains import cut
 from tests.reference.tensors import hermite_tensor_sum
 
 
@@ -180,8 +181,7 @@ def test_filters_are_centred_bounded_and_even():
 def test_spectra_are_sorted_and_blocks_do_not_matter(monkeypatch):
     rows, _ = planted(teachers.random(3, 6, 0), 3000, 1)
     whole = measure(rows, labels_as_they_are, every_probe(rows.y))
-    monkeypatch.setattr(arrays, "_SMALLEST_BLOCK", 97)
-    monkeypatch.setattr(arrays, "_BLOCK_ENTRIES", 1)
+    cut(monkeypatch, least_rows=97, block_entries=1)
     blocks = measure(rows, labels_as_they_are, every_probe(rows.y))
     for one, other in zip(whole, blocks, strict=True):
         np.testing.assert_allclose(other.matrix, one.matrix, atol=1e-12)

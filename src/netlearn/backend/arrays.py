@@ -29,6 +29,26 @@ def namespace(*arrays):
         ) from None
 
 
+def as_like(value, like):
+    """`value` in the library, on the device and in the precision of `like`; itself where it is there already.
+
+    Parameters
+    ----------
+    value : array
+        NumPy, or of the library of `like`.
+    like : array of floats
+    """
+    xp = namespace(like)
+    if isinstance(value, np.ndarray) and xp is not numpy_namespace and not value.flags.writeable:
+        value = value.copy()  # torch warns of arrays that it could write to and should not
+    return xp.asarray(value, dtype=like.dtype, device=array_api_compat.device(like))
+
+
+def to_numpy(array) -> np.ndarray:
+    """`array` as a NumPy array in the memory of the host; no copy where it is one."""
+    return np.asarray(array.cpu() if hasattr(array, "cpu") else array)
+
+
 def real_array(name, value, *, ndim, like=None):
     """`value` as a finite real array with `ndim` axes, or one sentence on why it is not.
 

@@ -30,6 +30,7 @@ Data = Annotated[
 ]
 Model = Annotated[str, typer.Argument(help="A .safetensors file that netlearn wrote.")]
 _NETWORK, _FILES, _RUN = "The network", "Files to write", "The run"
+_WITH_ROWS, _WITHOUT_ROWS = "With --rows: a run of netlearn learn", "Without --rows: Algorithm 1"
 NHidden = Annotated[
     str,
     typer.Option(
@@ -62,6 +63,12 @@ Seed = Annotated[
 Threads = Annotated[
     int | None,
     typer.Option(min=1, metavar="N", help="Most threads to compute with.", rich_help_panel=_RUN),
+]
+Device = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME", help="Where to compute: cpu, or a device that torch knows.", rich_help_panel=_RUN
+    ),
 ]
 TimeLimit = Annotated[
     float | None,
@@ -105,28 +112,78 @@ def demo(
     deliver(found, as_json=json)
 
 
-@app.command(epilog="Example: netlearn plan -k 2 -d 10 --epsilon 0.1 --radius 1")
+@app.command(epilog="Example: netlearn plan --rows 1e9 --features 1000 --hidden 10")
 def plan(
-    n_hidden: Annotated[int, typer.Option("-k", "--n-hidden", help="Largest number of neurons, k.")],
-    n_features: Annotated[int, typer.Option("-d", "--n-features", help="Input dimension, d.")],
-    epsilon: Annotated[float, typer.Option(help="Target error in L2 under N(0, I), at most 1.")] = 0.1,
-    radius: Annotated[float, typer.Option(help="R, bound on sum |lambda_i| and on |w|, at least 1.")] = 1.0,
-    failure_prob: Annotated[float, typer.Option(help="Allowed probability of failure.")] = 0.01,
+    n_hidden: Annotated[int, typer.Option("-k", "--n-hidden", "--hidden", help="Number of neurons, k.")],
+    n_features: Annotated[int, typer.Option("-d", "--n-features", "--features", help="Number of inputs, d.")],
+    rows: Annotated[
+        str | None,
+        typer.Option(metavar="N", help="Number of rows, such as 1e9.", rich_help_panel=_WITH_ROWS),
+    ] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            metavar="M", help="Machines that share the rows.", show_default="1", rich_help_panel=_WITH_ROWS
+        ),
+    ] = None,
+    data: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PATH",
+            help="File or folder to time reading on.",
+            show_default="a temporary file",
+            rich_help_panel=_WITH_ROWS,
+        ),
+    ] = None,
+    epsilon: Annotated[
+        float | None,
+        typer.Option(
+            help="Target error in L2 under N(0, I), at most 1.",
+            show_default="0.1",
+            rich_help_panel=_WITHOUT_ROWS,
+        ),
+    ] = None,
+    radius: Annotated[
+        float | None,
+        typer.Option(
+            help="R, bound on sum |lambda_i| and on |w|, at least 1.",
+            show_default="1.0",
+            rich_help_panel=_WITHOUT_ROWS,
+        ),
+    ] = None,
+    failure_prob: Annotated[
+        float | None,
+        typer.Option(
+            help="Allowed probability of failure.", show_default="0.01", rich_help_panel=_WITHOUT_ROWS
+        ),
+    ] = None,
     json: Json = False,
 ) -> None:
-    """Show every parameter of Algorithm 1 before any run: the proof's values beside practical ones."""
+    """Say beforehand what learning takes.
+
+    With --rows: memory, passes and time of a run, after measuring this machine for a second.
+
+    Without: every parameter of the paper's Algorithm 1, the proof's values beside practical ones.
+    """
     from netlearn.cli.output import deliver
     from netlearn.cli.plan import answer
 
-    deliver(answer(n_features, n_hidden, epsilon, radius, failure_prob), as_json=json)
+    of_run = {"workers": workers, "data": data}
+    of_paper = {"epsilon": epsilon, "radius": radius, "failure_prob": failure_prob}
+    deliver(answer(n_features, n_hidden, rows, of_run, of_paper), as_json=json)
 
 
 @app.command(epilog="Example: netlearn learn data.csv --target price --out model.safetensors")
 def learn(
     data: Data,
     target: Annotated[
-        str | None,
-        typer.Option("--target", "-t", help="Column of labels: its name, or its number counted from 0."),
+        list[str] | None,
+        typer.Option(
+            "--target",
+            "-t",
+            help="Column of labels: its name, or its number counted from 0. Several outputs: the option several "
+            "times, or a star for any text, as in 'logit_*'.",
+        ),
     ] = None,
     features: Annotated[
         str | None, typer.Option(help="Columns to learn from, as a,b,c.", show_default="all but the target")
@@ -145,21 +202,37 @@ def learn(
     ] = None,
     seed: Seed = 0,
     threads: Threads = None,
-    device: Annotated[str, typer.Option(help="Where to compute; cpu so far.", rich_help_panel=_RUN)] = "cpu",
+    device: Device = "cpu",
     time_limit: TimeLimit = None,
     checkpoint: Annotated[
         str | None,
         typer.Option(metavar="FOLDER", help="Save on the way, and go on from there after an interruption."),
     ] = None,
+    scheduler: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Pass over the rows on a Dask cluster, whose workers read the files.",
+            rich_help_panel=_RUN,
+        ),
+    ] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            min=1, metavar="N", help="Pass over the rows in N processes here.", rich_help_panel=_RUN
+        ),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Learn a network from the rows of a file."""
+    from netlearn.cli.cluster import Cluster
     from netlearn.cli.learn import answer
     from netlearn.cli.learning import Options, Outputs
     from netlearn.cli.output import deliver
 
     options = Options(n_hidden, biases, epsilon, failure_prob, seed, time_limit, threads, device, checkpoint)
-    deliver(answer(data, target, features, options, Outputs(out, report, predictions)), as_json=json)
+    outputs, cluster = Outputs(out, report, predictions), Cluster(scheduler, workers)
+    deliver(answer(data, target, features, options, outputs, cluster), as_json=json)
 
 
 @app.command(epilog="Example: netlearn predict model.safetensors new.csv --out predictions.csv")
@@ -168,8 +241,8 @@ def predict(
     data: Data,
     out: Annotated[str, typer.Option("--out", "-o", help="Where to write: .csv, .parquet or .npy.")],
     target: Annotated[
-        str | None,
-        typer.Option("--target", "-t", help="Column of labels, to say how far off predictions are."),
+        list[str] | None,
+        typer.Option("--target", "-t", help="Columns of labels, to say how far off predictions are."),
     ] = None,
     json: Json = False,
 ) -> None:
@@ -185,8 +258,8 @@ def recheck(
     model: Model,
     data: Data,
     target: Annotated[
-        str | None,
-        typer.Option("--target", "-t", help="Column of labels.", show_default="the one learned from"),
+        list[str] | None,
+        typer.Option("--target", "-t", help="Columns of labels.", show_default="those learned from"),
     ] = None,
     epsilon: Annotated[
         float | None, typer.Option(help="Error that must be certified; exit code 3 if not.")
@@ -225,6 +298,7 @@ def extract(
     report: ReportOut = None,
     seed: Seed = 0,
     threads: Threads = None,
+    device: Device = "cpu",
     time_limit: TimeLimit = None,
     json: Json = False,
 ) -> None:
@@ -233,7 +307,7 @@ def extract(
     from netlearn.cli.learning import Options, Outputs
     from netlearn.cli.output import deliver
 
-    options = Options(n_hidden, biases, epsilon, failure_prob, seed, time_limit, threads)
+    options = Options(n_hidden, biases, epsilon, failure_prob, seed, time_limit, threads, device)
     deliver(answer(spec, features, budget, options, Outputs(out, report)), as_json=json)
 
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _SHOWN_EIGENVALUES = 6
 """As many as an 80-column terminal holds."""
+_SHOWN_OUTPUTS = 12
 
 
 @dataclass(frozen=True)
@@ -78,6 +79,7 @@ def certificate_data(certificate: Certificate) -> dict[str, Any]:
         "method": certificate.method,
         "assumptions": list(certificate.assumptions),
         "constants": certificate.constants,
+        "per_output": [certificate_data(own) for own in certificate.per_output],
     }
 
 
@@ -141,13 +143,27 @@ def certificate_sentence(certificate: Certificate) -> str:
 
 def bound_sentence(certificate: Certificate) -> str:
     """Say what is certified, from what and by which inequality."""
-    bound = f"error at most {rounded_up(certificate.error_bound)}"
+    together = " of all outputs together" if certificate.per_output else ""
+    bound = f"error{together} at most {rounded_up(certificate.error_bound)}"
     if not math.isfinite(certificate.error_bound):
         bound = "no bound, the rows are too few"
     return (
         f"{bound}, with confidence {certificate.confidence:g}, from {certificate.n_val:,} fresh rows "
         f"({certificate.method})"
     )
+
+
+def neurons(network: ShallowNetwork) -> str:
+    """Say how many there are."""
+    k = network.n_hidden
+    return f"{k} neuron{'' if k == 1 else 's'}"
+
+
+def shape(network: ShallowNetwork) -> str:
+    """Say how many neurons, features and outputs there are; a single output is not mentioned."""
+    d, m = network.n_features, network.n_outputs
+    outputs = f", {m} outputs" if m > 1 else ""
+    return f"{neurons(network)} on {d} feature{'' if d == 1 else 's'}{outputs}"
 
 
 def rounded_up(bound: float) -> str:
@@ -202,8 +218,7 @@ def _sentences(result: LearnResult, comparison: Comparison | None) -> Iterator[t
             beside = f"; sine of its angle to the planted one {comparison.sine:.2g}"
         yield "subspace V", f"dimension {r} of {d}{beside}"
     if result.network is not None:
-        k = result.network.n_hidden
-        yield "network", f"{k} neuron{'' if k == 1 else 's'}"
+        yield "network", neurons(result.network)
     if seen.n_candidates:
         yield "search", f"ended at candidate {seen.n_tried:,} of {seen.n_candidates:,}"
     if comparison is not None and comparison.error is not None:
@@ -219,6 +234,38 @@ def _sentences(result: LearnResult, comparison: Comparison | None) -> Iterator[t
     yield "cost", f"{sum(seen.rows.values()):,} rows, {sum(seen.seconds.values()):.1f} seconds"
     for note in seen.notes:
         yield "note", note
+
+
+def outputs_table(names: Sequence[str], columns: dict[str, Sequence[float]], title: str = "") -> Table:
+    """List numbers of each output: of many outputs only of those with the largest in the first column.
+
+    Numbers of a column that is called a bound are rounded up.
+    """
+    order = np.arange(len(names))
+    if len(names) > _SHOWN_OUTPUTS:
+        order = np.argsort(-np.asarray(next(iter(columns.values()))), kind="stable")[:_SHOWN_OUTPUTS]
+    rows = table(title, "output", *columns)
+    for index in order:
+        values = (
+            rounded_up(column[index]) if heading == "bound" else f"{column[index]:.3g}"
+            for heading, column in columns.items()
+        )
+        rows.add_row(Text(names[index]), *values)
+    if len(order) < len(names):
+        rows.add_row(f"and {len(names) - len(order):,} more")
+    return rows
+
+
+def certificates_table(names: Sequence[str], certificate: Certificate, deviations: Sequence[float]) -> Table:
+    """List the certificates of several outputs, beside the standard deviations of their labels."""
+    each = certificate.per_output
+    columns = {
+        "error": [own.empirical_error for own in each],
+        "bound": [own.error_bound for own in each],
+        "labels' deviation": deviations,
+    }
+    title = f"All bounds hold, with confidence {certificate.confidence:g}"
+    return outputs_table(names, columns, title)
 
 
 def probes_table(title: str, probes: Sequence[Probe], *, cut: float | None = None) -> Table:

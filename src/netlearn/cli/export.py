@@ -2,6 +2,7 @@
 
 from rich.text import Text
 
+from netlearn.cli.describe import shape
 from netlearn.cli.models import Model
 from netlearn.cli.output import Answer, card
 from netlearn.cli.outputs import check_output
@@ -28,9 +29,9 @@ def answer(model: str, out: str, dtype: str) -> Answer:
     lines = card()
     lines.add_row("written", Text(out))
     lines.add_row("format", how)
-    lines.add_row("network", f"{network.n_hidden} neurons on {network.n_features} features")
-    found = {"model": model, "files": {"export": out}, "format": suffix, "n_features": network.n_features}
-    return Answer(found, lines)
+    lines.add_row("network", shape(network))
+    sizes = {"n_features": network.n_features, "n_outputs": network.n_outputs}
+    return Answer({"model": model, "files": {"export": out}, "format": suffix, **sizes}, lines)
 
 
 def _write_state_dict(network: ShallowNetwork, out: str) -> None:

@@ -1,20 +1,40 @@
 """`netlearn learn`: a network from the rows of a file."""
 
 import csv
+import os
 
+from netlearn.cli.cluster import Cluster
 from netlearn.cli.learning import Options, Outputs, outcome, run
+from netlearn.cli.models import as_target
 from netlearn.cli.output import Answer
+from netlearn.errors import InputError
 from netlearn.source import FileSource
+from netlearn.source.dask import DaskSource
 
 
-def answer(data: str, target: str | None, features: str | None, options: Options, outputs: Outputs) -> Answer:
+def answer(
+    data: str,
+    target: list[str] | None,
+    features: str | None,
+    options: Options,
+    outputs: Outputs,
+    cluster: Cluster,
+) -> Answer:
     """Check, learn, write."""
     outputs.check(data)
     options.arguments()
-    source = FileSource(data, target=target, features=names(features))
-    result = run(source, options, f"Learning {data}: {source.n_features} features")
+    cluster.check()
+    if options.device != "cpu" and cluster.is_wanted:
+        raise InputError("--device is for rows that are computed with here; leave it out with a cluster.")
+    # Workers elsewhere may have been started in another folder.
+    path = data if cluster.scheduler is None else os.path.abspath(data)
+    source = FileSource(path, as_target(target), names(features))
+    with cluster.connected() as client:
+        rows = source if client is None else DaskSource.from_files(source, client)
+        outputs_too = f", {source.n_outputs} outputs" if source.n_outputs > 1 else ""
+        result = run(rows, options, f"Learning {data}: {source.n_features} features{outputs_too}")
     written = outputs.write(result, source)
-    return outcome(result, written, {"data": data, "n_rows": source.n_rows, "seed": options.seed})
+    return outcome(result, written, {"data": data, "n_rows": rows.n_rows, "seed": options.seed})
 
 
 def names(text: str | None) -> list[str] | None:

@@ -5,20 +5,21 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from rich.console import Group, RenderableType
 from rich.text import Text
 
 from netlearn import learn
-from netlearn.cli.describe import bound_sentence, result_data
+from netlearn.cli.describe import bound_sentence, certificates_table, result_data, shape
 from netlearn.cli.models import SUFFIX
 from netlearn.cli.output import NOT_CERTIFIED, Answer, card, working
 from netlearn.cli.outputs import check_output
 from netlearn.cli.predictions import SUFFIXES as PREDICTIONS
 from netlearn.cli.predictions import predict_to_file
 from netlearn.cli.progress import Display, showing
-from netlearn.errors import InputError
 from netlearn.result import LearnResult, Status
-from netlearn.source import FileSource, Oracle
+from netlearn.source import FileSource, OnDevice, Oracle
+from netlearn.source.dask import DaskSource
 
 
 @dataclass(frozen=True)
@@ -37,10 +38,6 @@ class Options:
 
     def arguments(self) -> dict[str, Any]:
         """Translate into the arguments of `learn`, which checks them."""
-        if self.device != "cpu":
-            raise InputError(
-                f"--device must be cpu: learning on other devices is not available yet; got {self.device}."
-            )
         return {
             "n_hidden": int(self.n_hidden) if self.n_hidden.lstrip("-").isdigit() else self.n_hidden,
             "biases": {"yes": True, "no": False}.get(self.biases, self.biases),
@@ -82,16 +79,17 @@ class Outputs:
                 elif what == "report":
                     result.report(path)
                 else:
-                    predict_to_file(result.network, rows, path)
+                    predict_to_file(result.network, result.output_names, rows, path)
         return wanted
 
 
-def run(rows: FileSource | Oracle, options: Options, title: str) -> LearnResult:
-    """Call `learn` with a live display and at most as many threads as allowed."""
+def run(rows: FileSource | DaskSource | Oracle, options: Options, title: str) -> LearnResult:
+    """Call `learn` with a live display, on the device asked for, and at most as many threads as allowed."""
     arguments = options.arguments()
     display = Display(title, options.time_limit, rows if isinstance(rows, FileSource) else None)
+    placed = rows if options.device == "cpu" else OnDevice(rows, options.device)
     with threads(options.threads), showing(display):
-        return learn(rows, progress=display, **arguments)
+        return learn(placed, progress=display, **arguments)
 
 
 @contextmanager
@@ -113,6 +111,7 @@ def outcome(
         **result_data(result),
         "names": list(result.names),
         "target": result.target,
+        "outputs": list(result.output_names),
         "files": written,
         **data,
     }
@@ -132,25 +131,34 @@ def result_view(result: LearnResult, written: dict[str, str], extra: dict[str, s
     for what, path in written.items():
         lines.add_row(what, Text(path))
     lines.add_row("next", Text(_next(result, written.get("model"))))
-    return Group(head, lines)
+    if not result.certificate.per_output:
+        return Group(head, lines)
+    deviations = result.held_out.y.std(axis=0)
+    return Group(head, lines, Text(), certificates_table(result.output_names, result.certificate, deviations))
 
 
 def _sentences(result: LearnResult) -> Iterator[tuple[str, str]]:
     seen, network, certificate = result.diagnostics, result.network, result.certificate
-    k, d, r = network.n_hidden, network.n_features, result.subspace.shape[1]
-    span = f", spanning {r} dimension{'' if r == 1 else 's'}" if k else ": an affine function"
-    yield "network", f"{k} neuron{'' if k == 1 else 's'} on {d} feature{'' if d == 1 else 's'}{span}"
+    r = result.subspace.shape[1]
+    span = f", spanning {r} dimension{'' if r == 1 else 's'}" if network.n_hidden else ": an affine function"
+    yield "network", f"{shape(network)}{span}"
+    together = ", of all outputs together" if certificate.per_output else ""
     share = ""
-    if len(result.held_out.y) > 1 and (deviation := float(result.held_out.y.std())) > 0.0:
+    # Of several outputs variances are summed, as the squares of their errors are.
+    deviation = float(np.linalg.norm(result.held_out.y.std(axis=0)))
+    if len(result.held_out.y) > 1 and deviation > 0.0:
         share = f"; the labels' standard deviation is {deviation:.3g}"
-    yield "error", f"{certificate.empirical_error:.3g} on {certificate.n_val:,} held-out rows{share}"
+    yield (
+        "error",
+        f"{certificate.empirical_error:.3g} on {certificate.n_val:,} held-out rows{together}{share}",
+    )
     yield "certificate", bound_sentence(certificate)
     yield "assumed", "; ".join(certificate.assumptions)
     if seen.noise_level is not None:
         own = (
             "" if seen.excess_error is None else f"; the network's own error is about {seen.excess_error:.2g}"
         )
-        yield "noise", f"standard deviation {seen.noise_level:.3g} in the labels{own}"
+        yield "noise", f"standard deviation {seen.noise_level:.3g} in the labels{together}{own}"
     yield "cost", f"{sum(seen.rows.values()):,} rows, {sum(seen.seconds.values()):.1f} seconds"
 
 

@@ -1,5 +1,6 @@
 """Model files as commands take them: a result that `learn` left, or a network alone."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from safetensors import safe_open
@@ -7,7 +8,7 @@ from safetensors import safe_open
 from netlearn.certify import Certificate
 from netlearn.errors import InputError
 from netlearn.network import ShallowNetwork
-from netlearn.result import LearnResult
+from netlearn.result import LearnResult, named_outputs
 from netlearn.source import FileSource
 from netlearn.source.tables import open_table
 
@@ -24,15 +25,15 @@ class Model:
     network : ShallowNetwork
     names : tuple of str
         Of the features; empty where they are not known.
-    target : str
-        Name of the labels; empty where it is not known.
+    targets : tuple of str
+        Names of the outputs; empty where they are not known.
     certificate : Certificate or None
     """
 
     path: str
     network: ShallowNetwork
     names: tuple[str, ...] = ()
-    target: str = ""
+    targets: tuple[str, ...] = ()
     certificate: Certificate | None = None
 
     @classmethod
@@ -43,29 +44,58 @@ class Model:
             if opened.metadata()["format"] == "netlearn.ShallowNetwork":
                 return cls(path, network)
         result = LearnResult.load(path)
-        return cls(path, network, result.names, result.target, result.certificate)
+        targets = result.output_names if result.target else ()
+        return cls(path, network, result.names, targets, result.certificate)
 
-    def rows(self, data: str, target: str | None, *, labels: bool) -> FileSource:
+    @property
+    def output_names(self) -> tuple[str, ...]:
+        """Names of the outputs, known or made up."""
+        return named_outputs(self.targets, self.network.n_outputs)
+
+    def rows(self, data: str, target: Sequence[str] | None, *, labels: bool) -> FileSource:
         """Open a table for this network: by names where both have them, else by the order of columns.
 
-        With `labels`, a target that was not given is the column that is called as the model's own; without,
-        that column is no feature.
+        With `labels`, a target that was not given are the columns that are called as the model's own outputs; without,
+        such columns are no features.
         """
-        if self.network.n_outputs > 1:
-            raise InputError(
-                f"{self.path} has {self.network.n_outputs} outputs, but commands take networks with one."
-            )
         columns = open_table(data).names or ()
-        own = self.target if self.target in columns else None
         features = self.names if self.names and columns else None
         if labels:
-            target = own if target is None else target
-        elif features is None and own is not None:
-            features = [name for name in columns if name != own]
-        source = FileSource(data, target if labels else [], features)
+            source = self._with_labels(data, target, features)
+        else:
+            if features is None and columns:
+                features = [name for name in columns if name not in self.targets]
+            source = FileSource(data, [], features)
         if source.n_features != self.network.n_features:
             raise InputError(
                 f"{data} must have {self.network.n_features} columns beside the target, one for each feature of "
                 f"{self.path}; got {source.n_features}."
             )
         return source
+
+    def _with_labels(
+        self, data: str, target: Sequence[str] | None, features: Sequence[str] | None
+    ) -> FileSource:
+        table, m = open_table(data), self.network.n_outputs
+        if not target:
+            if self.targets and set(self.targets) <= set(table.names or ()):
+                target = self.targets
+            elif table.names is None and not table.labels:
+                target = range(-m, 0)
+        source = FileSource(data, as_target(target), features)
+        if m > 1 and source.target is not None and set(source.target) == set(self.targets):
+            # Labels and outputs go together by name, whatever the order in which they were given.
+            source = FileSource(data, as_target(self.targets), features)
+        if source.n_outputs != m:
+            raise InputError(
+                f"--target must name {m} column{'s' * (m > 1)} of {data}, one for each output of {self.path}; got "
+                f"{source.n_outputs}."
+            )
+        return source
+
+
+def as_target(columns: Sequence[str | int] | None) -> str | int | list[str | int] | None:
+    """Return what `FileSource` takes as its target: one column alone, several as a list, None where none is given."""
+    if not columns:
+        return None
+    return columns[0] if len(columns) == 1 else list(columns)

@@ -1,4 +1,4 @@
-"""`netlearn plan`: the parameters of Algorithm 1 for one problem, theory beside practice, before any run."""
+"""`netlearn plan`: what a run takes; or the parameters of Algorithm 1, theory beside practice, before any run."""
 
 import math
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from rich.console import Group
 
 from netlearn.cli.output import Answer, card, number, table
-from netlearn.errors import BudgetError
+from netlearn.errors import BudgetError, InputError
 from netlearn.paper import Schedule
 from netlearn.paper.rows import MAX_ROWS
 from netlearn.search import check_budget, interval_net_size, sphere_net_size
@@ -34,7 +34,28 @@ _SYMBOLS = {
 }
 
 
-def answer(n_features: int, n_hidden: int, epsilon: float, radius: float, failure_prob: float) -> Answer:
+def answer(
+    n_features: int, n_hidden: int, rows: str | None, of_run: dict[str, Any], of_paper: dict[str, Any]
+) -> Answer:
+    """Plan a run where the number of rows is given, else Algorithm 1; options of the other plan are refused."""
+    used, unused = (of_paper, of_run) if rows is None else (of_run, of_paper)
+    for name, value in unused.items():
+        if value is not None:
+            change = (
+                "needs --rows" if rows is None else "belongs to Algorithm 1 and must be left out with --rows"
+            )
+            raise InputError(f'"{name}" of a plan {change}, got {value}.')
+    given = {name: value for name, value in used.items() if value is not None}
+    if rows is None:
+        return schedules(n_features, n_hidden, **given)
+    from netlearn.cli.plan_rows import expectation
+
+    return expectation(n_features, n_hidden, rows, **given)
+
+
+def schedules(
+    n_features: int, n_hidden: int, epsilon: float = 0.1, radius: float = 1.0, failure_prob: float = 0.01
+) -> Answer:
     """Build both schedules and say of each whether `netlearn.paper.netlearn` would run it."""
     problem = (n_features, n_hidden, epsilon, radius)
     theory = Schedule.from_theory(*problem, failure_prob=failure_prob)

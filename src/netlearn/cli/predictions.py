@@ -1,7 +1,8 @@
 """Predictions of a network, block by block, into a file."""
 
+import csv
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -19,15 +20,28 @@ _GROUP = 2**20
 
 @dataclass(frozen=True)
 class Errors:
-    """How predictions compare with the labels; `label_deviation` is the labels' standard deviation."""
+    """How predictions compare with the labels.
+
+    Attributes
+    ----------
+    root_mean_square : float
+        With several outputs, of the length of the vector of their errors.
+    largest : float
+        The largest error of any output.
+    label_deviation : float
+        The labels' standard deviation; with several outputs variances are summed.
+    per_output : tuple of Errors
+        One for each of several outputs.
+    """
 
     root_mean_square: float
     largest: float
     label_deviation: float
+    per_output: tuple["Errors", ...] = ()
 
 
 class ErrorSum:
-    """What `Errors` needs of the rows seen so far."""
+    """What `Errors` needs of the rows seen so far, for each output."""
 
     def __init__(self):
         self.n_rows, self.squares, self.largest = 0, 0.0, 0.0
@@ -35,47 +49,67 @@ class ErrorSum:
 
     def add(self, y: np.ndarray, predicted: np.ndarray) -> None:
         """Take in the rows of one block."""
-        errors = y - predicted
-        self.squares += float(errors @ errors)
-        self.largest = max(self.largest, float(np.abs(errors).max()))
+        y, predicted = (values.reshape(len(y), -1) for values in (y, predicted))
+        self.squares = self.squares + np.sum((y - predicted) ** 2, axis=0)
+        self.largest = np.maximum(self.largest, np.max(np.abs(y - predicted), axis=0))
         # Deviations from the block's own mean, merged: sums of large squares would cancel.
-        n, total, gap = len(y), self.n_rows + len(y), float(y.mean()) - self._mean
-        self._spread += float(np.sum((y - y.mean()) ** 2)) + gap**2 * n * self.n_rows / total
-        self._mean += gap * n / total
+        n, total, mean = len(y), self.n_rows + len(y), y.mean(axis=0)
+        gap = mean - self._mean
+        self._spread = self._spread + np.sum((y - mean) ** 2, axis=0) + gap**2 * n * self.n_rows / total
+        self._mean = self._mean + gap * n / total
         self.n_rows = total
 
     def finalize(self) -> Errors:
         """Divide by the number of rows."""
+        each = tuple(
+            Errors(math.sqrt(squares / self.n_rows), float(largest), math.sqrt(spread / self.n_rows))
+            for squares, largest, spread in zip(self.squares, self.largest, self._spread, strict=True)
+        )
+        if len(each) == 1:
+            return each[0]
         return Errors(
-            math.sqrt(self.squares / self.n_rows), self.largest, math.sqrt(self._spread / self.n_rows)
+            math.hypot(*(errors.root_mean_square for errors in each)),
+            max(errors.largest for errors in each),
+            math.hypot(*(errors.label_deviation for errors in each)),
+            each,
         )
 
 
-def predict_to_file(network: ShallowNetwork, source: FileSource, path: str) -> Errors | None:
-    """Write one prediction per row of `source`, in its order; compare them with its labels if it has any."""
+def predict_to_file(
+    network: ShallowNetwork, names: Sequence[str], source: FileSource, path: str
+) -> Errors | None:
+    """Write the prediction for each row of `source`, in its order; compare them with its labels if it has any.
+
+    Several outputs are columns that are called by `names`; a single one is called "prediction".
+    """
     errors = ErrorSum()
-    with replacing(path) as beside, _writer(path, str(beside), source) as write:
+    columns = (COLUMN,) if network.n_outputs == 1 else tuple(names)
+    shape = (source.n_rows, *network.linear.shape[:-1])
+    with replacing(path) as beside, _writer(path, str(beside), columns, shape) as write:
         for X, y in source.blocks():
             predicted = network(X)
             write(predicted)
-            if y.ndim == 1:
+            if source.n_outputs:
                 errors.add(y, predicted)
     return errors.finalize() if errors.n_rows else None
 
 
 @contextmanager
-def _writer(path: str, beside: str, source: FileSource) -> Iterator[Callable[[np.ndarray], None]]:
+def _writer(
+    path: str, beside: str, columns: tuple[str, ...], shape: tuple[int, ...]
+) -> Iterator[Callable[[np.ndarray], None]]:
     """Open `beside` in the format that the suffix of `path` says."""
     if path.lower().endswith(".csv"):
-        with open(beside, "x", encoding="utf-8") as stream:
-            stream.write(f"{COLUMN}\n")
-            yield lambda values: stream.write("".join(f"{value!r}\n" for value in values.tolist()))
+        with open(beside, "x", encoding="utf-8", newline="") as stream:
+            lines = csv.writer(stream, lineterminator="\n")
+            lines.writerow(columns)
+            yield lambda values: lines.writerows(values.reshape(len(values), -1).tolist())
     elif path.lower().endswith(".npy"):
-        mapped = np.lib.format.open_memmap(beside, mode="w+", dtype=np.float64, shape=(source.n_rows,))
+        mapped = np.lib.format.open_memmap(beside, mode="w+", dtype=np.float64, shape=shape)
         yield _filling(mapped)
         mapped.flush()
     else:
-        with _parquet_writer(beside) as write:
+        with _parquet_writer(beside, columns) as write:
             yield write
 
 
@@ -91,14 +125,15 @@ def _filling(array: np.ndarray) -> Callable[[np.ndarray], None]:
 
 
 @contextmanager
-def _parquet_writer(beside: str) -> Iterator[Callable[[np.ndarray], None]]:
+def _parquet_writer(beside: str, columns: tuple[str, ...]) -> Iterator[Callable[[np.ndarray], None]]:
     import pyarrow
     from pyarrow import parquet
 
     kept: list[np.ndarray] = []
 
     def flush() -> None:
-        file.write_table(pyarrow.table({COLUMN: np.concatenate(kept)}))
+        values = np.concatenate(kept).reshape(-1, len(columns))
+        file.write_table(pyarrow.table(list(values.T), schema=schema))
         kept.clear()
 
     def write(values: np.ndarray) -> None:
@@ -106,7 +141,8 @@ def _parquet_writer(beside: str) -> Iterator[Callable[[np.ndarray], None]]:
         if sum(map(len, kept)) >= _GROUP:
             flush()
 
-    with parquet.ParquetWriter(beside, pyarrow.schema([(COLUMN, pyarrow.float64())])) as file:
+    schema = pyarrow.schema([(name, pyarrow.float64()) for name in columns])
+    with parquet.ParquetWriter(beside, schema) as file:
         yield write
         if kept:
             flush()

@@ -4,14 +4,14 @@ from rich.console import Group
 from rich.text import Text
 
 from netlearn.certify import certify
-from netlearn.cli.describe import bound_sentence, certificate_data, rounded_up
+from netlearn.cli.describe import bound_sentence, certificate_data, certificates_table, rounded_up
 from netlearn.cli.models import Model
 from netlearn.cli.output import NOT_CERTIFIED, Answer, card, working
 from netlearn.errors import InputError
 
 
 def answer(
-    model: str, data: str, target: str | None, epsilon: float | None, failure_prob: float | None
+    model: str, data: str, target: list[str] | None, epsilon: float | None, failure_prob: float | None
 ) -> Answer:
     """Certify with the method and constants of the model's own certificate; `epsilon` is what must be met."""
     loaded = Model.load(model)
@@ -35,7 +35,8 @@ def answer(
         head.append("MET" if met else "NOT MET", style="bold green" if met else "bold yellow")
         head.append(f"  an error of at most {epsilon:g} is {'' if met else 'not '}certified.\n")
     lines = card()
-    lines.add_row("error", f"{fresh.empirical_error:.3g} on the {fresh.n_val:,} rows of {data}")
+    together = ", of all outputs together" if fresh.per_output else ""
+    lines.add_row("error", f"{fresh.empirical_error:.3g} on the {fresh.n_val:,} rows of {data}{together}")
     lines.add_row("certificate", Text(bound_sentence(fresh)))
     lines.add_row("assumed", Text("; ".join(fresh.assumptions)))
     if own is not None:
@@ -46,7 +47,11 @@ def answer(
         "data": data,
         "epsilon": epsilon,
         "met": None if epsilon is None else met,
+        "outputs": list(loaded.output_names),
         "certificate": certificate_data(fresh),
         "certificate_when_learned": None if own is None else certificate_data(own),
     }
-    return Answer(found, Group(head, lines) if head else lines, 0 if met else NOT_CERTIFIED)
+    parts = [head, lines] if head else [lines]
+    if fresh.per_output:
+        parts += [Text(), certificates_table(loaded.output_names, fresh, y.std(axis=0))]
+    return Answer(found, Group(*parts), 0 if met else NOT_CERTIFIED)

@@ -13,21 +13,16 @@ import copy
 from operator import index
 
 from netlearn.backend import namespace, real_array
-from netlearn.backend.threads import in_order
 from netlearn.errors import InputError
 from netlearn.moments.checks import checked_orders, unit_directions
 from netlearn.moments.contraction import add_rows
 from netlearn.moments.estimates import estimate
+from netlearn.source.arrays import block_slices, mapped
 
 # Even, so that groups of equal parity make two halves. Sixteen leave 15 degrees of freedom to an error bar,
 # which is then itself known to 18 % and can support small error probabilities: at 1e-9 Student's quantile is
 # 13 standard errors, where eight groups would need 40. Memory is proportional to the number.
 N_GROUPS = 16
-
-# A tile and its weighted copy, 16 bytes an entry together, should fit in a core's second-level cache; below
-# some 256 rows the cost of updating a d x d sum per tile begins to show.
-TILE_ENTRIES = 2**16
-SMALLEST_TILE_ROWS = 256
 
 
 class MomentSum:
@@ -122,15 +117,14 @@ class MomentSum:
             rows = slice((group - first_row) % N_GROUPS, None, N_GROUPS)
             self._add_to_group(group, X[rows, :], y[rows])
 
-        for _ in in_order(add_to_group, range(N_GROUPS)):
+        for _ in mapped(add_to_group, range(N_GROUPS), X):
             pass
 
     def _add_to_group(self, group, X, y):
         xp = namespace(X)
         sums = {name: array[group, ...] for name, array in self._sums.items()}
-        tile_rows = max(SMALLEST_TILE_ROWS, TILE_ENTRIES // self.n_features)
-        for start in range(0, X.shape[0], tile_rows):
-            tile = slice(start, start + tile_rows)
+        # A tile shares the cache with its weighted copy.
+        for tile in block_slices(X.shape[0], 2 * self.n_features, like=X):
             # Every order reads the tile again: a copy without gaps, in float64, pays for itself.
             X_tile, y_tile = xp.astype(X[tile, :], xp.float64), xp.astype(y[tile], xp.float64)
             sums["count"] += y_tile.shape[0]

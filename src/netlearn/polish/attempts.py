@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from netlearn.backend import to_numpy
 from netlearn.polish.gauss_newton import NEAR, Deadline, Polished, explore, finish, never
 from netlearn.polish.iterate import Iterate
 from netlearn.polish.solve import conjugate_gradients
@@ -16,10 +17,12 @@ from netlearn.polish.tilt import fit_in_subspace, inside, lift
 from netlearn.polish.wide import CANDIDATE_GAIN, EXACT, n_unknowns, reduce_to, rough_rows, wide_fit
 from netlearn.search.sparse import MOST_DIMENSIONS, MOST_UNITS, sparse_atoms
 from netlearn.source import ArraySource, Source
+from netlearn.source.arrays import over_blocks
 from netlearn.subspace.look import look
 
 # Widths of the wide starts in units of n_hidden, in the order tried.
 _SURPLUS = (1.25, 1.5, 1.25, 2.0, 1.5, 1.25, 2.0, 3.0)
+MOST_ATTEMPTS = len(_SURPLUS)
 # Tilts of V between fits inside it.
 _MOST_TILTS = 11
 # Mean square at which units are near enough to their places for the surplus to show as such.
@@ -36,7 +39,8 @@ _AGREEMENT = 0.02
 class Candidate:
     """A network with its mean squares on the rows it was fitted to and on the rows that judge it.
 
-    `fitted` and `exact` say that these are what rounding leaves of them.
+    `fitted` and `exact` say that these are what rounding leaves of them. With several outputs they are means over
+    outputs too. `n_aside` counts the rows that it was fitted without, as units too rare to be determined bend there.
     """
 
     iterate: Iterate
@@ -46,10 +50,15 @@ class Candidate:
     exact: bool
     trace: tuple[float, ...] = ()
     route: str = ""
+    n_aside: int = 0
 
-    def residual(self, X: np.ndarray, y: np.ndarray) -> np.ndarray:
+    def residual(self, X, y):
         """Return y minus the network's values."""
         return y - self.iterate.linearise(X)[0]
+
+    def sum_of_squares(self, rows: Source) -> float:
+        """Return the sum of the squared residuals."""
+        return sum(float(e @ e) for e in over_blocks(lambda block: self.residual(*block), rows))
 
 
 @dataclass
@@ -90,7 +99,7 @@ class Search:
 
     def squares(self, iterate: Iterate) -> np.ndarray:
         """Return the squared errors on the judging rows."""
-        return (self.judge.y - iterate.linearise(self.judge.X)[0]) ** 2
+        return to_numpy(self.judge.y - iterate.linearise(self.judge.X)[0]) ** 2
 
     def judged(
         self, iterate: Iterate, loss: float, trace: tuple[float, ...] = (), route: str = ""
@@ -184,7 +193,9 @@ class Search:
         self.tell(f"{n_hidden} units by sparse regression on a net of the {r}-dimensional subspace")
         rows = inside(self.train, self.V, _INSIDE)
         some = rows.head(_ON_NET)
-        planes, weights = sparse_atoms(some.X, some.y, n_hidden, self.rng, biases=self.biases)
+        planes, weights = sparse_atoms(
+            to_numpy(some.X), to_numpy(some.y), n_hidden, self.rng, biases=self.biases
+        )
         if len(weights) < n_hidden:
             return None
         fit = explore(rows, Iterate.from_atoms(planes, weights), max_rounds=30, patience=10, **self._limits)
@@ -225,7 +236,7 @@ class Search:
         self.V = np.hstack([self.V, Q[:, s > 0.5]])
         return self.in_subspace(n_hidden)
 
-    def of_width(self, n_hidden: int, *, attempts: int = len(_SURPLUS)) -> Candidate:
+    def of_width(self, n_hidden: int, *, attempts: int = MOST_ATTEMPTS) -> Candidate:
         """Return the best network of `n_hidden` units that a few attempts find."""
         if n_hidden == 0:
             return self.affine()
@@ -302,8 +313,5 @@ class Search:
             return False
         rows = self._ranking_rows(larger.iterate.n_hidden)
         n = rows.n_rows
-        losses = [
-            sum(float(np.sum(candidate.residual(X, y) ** 2)) for X, y in rows.blocks())
-            for candidate in (smaller, larger)
-        ]
+        losses = [candidate.sum_of_squares(rows) for candidate in (smaller, larger)]
         return bool(n * math.log(losses[0] / losses[1]) <= n_fewer * math.log(n))

@@ -13,13 +13,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netlearn.polish.iterate import Iterate, free_entries
+from netlearn.polish.iterate import Iterate
 from netlearn.polish.solve import conjugate_gradients, direct
 from netlearn.polish.system import ModulatedSystem
 from netlearn.source import Source
+
+if TYPE_CHECKING:
+    from netlearn.polish.shared import SharedIterate
 
 # Measured on positive, orthonormal and random teachers: 1.5 needs a quarter of the products of 1.0,
 # 0.7 twice as many, and 1.9 diverges on some.
@@ -52,8 +56,8 @@ class Polished:
 
     Attributes
     ----------
-    iterate : Iterate
-        The best one met.
+    iterate : Iterate or SharedIterate
+        The best one met, of the kind of the start.
     loss : float
         Its mean square residual.
     trace : tuple of float
@@ -62,7 +66,7 @@ class Polished:
         Products with the normal matrix that were spent.
     """
 
-    iterate: Iterate
+    iterate: Iterate | SharedIterate
     loss: float
     trace: tuple[float, ...]
     n_products: int
@@ -81,7 +85,7 @@ def _tolerance(system: ModulatedSystem, until: float) -> float:
 
 def _step(
     system: ModulatedSystem,
-    current: Iterate,
+    current: Iterate | SharedIterate,
     damping: float,
     *,
     tolerance: float,
@@ -134,13 +138,12 @@ def explore(
     deadline : callable
         Asked before each round; True ends the run.
     """
-    free = free_entries(start.n_hidden, rows.n_features, biases)
     current = best = start
     best_loss = reference = np.inf
     trace: list[float] = []
     n_products = last_progress = 0
     for round_ in range(max_rounds + 1):
-        system = ModulatedSystem(rows, current.linearise, free)
+        system = current.system(rows, biases)
         trace.append(system.loss)
         if system.loss < best_loss:
             best, best_loss = current, system.loss
@@ -158,7 +161,7 @@ def explore(
 
 def finish(
     rows: Source,
-    start: Iterate,
+    start: Iterate | SharedIterate,
     *,
     biases: bool,
     max_rounds: int = 60,
@@ -172,9 +175,8 @@ def finish(
     the share `least_gain` (with noisy labels the mean square then sits at its minimum), or when no fraction of the
     step helps. Other parameters as in `explore`.
     """
-    free = free_entries(start.n_hidden, rows.n_features, biases)
     current = start
-    system = ModulatedSystem(rows, current.linearise, free)
+    system = current.system(rows, biases)
     trace = [system.loss]
     n_products = idle = 0
     single = True
@@ -197,7 +199,7 @@ def finish(
         n_products += spent
         for halvings in range(5):
             trial = current.moved(step / 2**halvings)
-            trial_system = ModulatedSystem(rows, trial.linearise, free)
+            trial_system = trial.system(rows, biases)
             if trial_system.loss < system.loss:
                 break
         else:

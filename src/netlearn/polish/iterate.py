@@ -6,7 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from netlearn.backend import as_like, namespace, to_numpy
 from netlearn.network import ShallowNetwork
+from netlearn.polish.system import ModulatedSystem, outer
+from netlearn.source import Source
 
 
 def free_entries(n_hidden: int, n_features: int, biases: bool) -> np.ndarray:
@@ -64,18 +67,37 @@ class Iterate:
         """Number of units K."""
         return len(self.sigma)
 
+    @property
+    def has_biases(self) -> bool:
+        """Whether any unit has one."""
+        return bool(np.any(self.a[1:, -1]))
+
     def span(self) -> np.ndarray:
         """Return an orthonormal basis of a space that holds all units, shape (d, min(K, d))."""
         return np.linalg.qr(self.a[1:, :-1].T)[0]
 
-    def linearise(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return f on the rows of X, shape (n,), and the modulators, shape (n, K + 1), in the precision of X."""
-        a = self.a.astype(X.dtype, copy=False)
+    def linearise(self, X):
+        """Return f on the rows of X, shape (n,), and the modulators, shape (n, K + 1), as arrays like X."""
+        xp, a = namespace(X), as_like(self.a, X)
         z = X @ a[:, :-1].T + a[:, -1]
-        m = np.sign(z)
-        m[:, 1:] *= self.sigma
+        m = xp.sign(z)
+        m[:, 1:] *= as_like(self.sigma, X)
         m[:, 0] = 1.0
-        return np.einsum("nj,nj->n", m, z), m
+        return xp.vecdot(m, z), m
+
+    def free(self, biases: bool) -> np.ndarray:
+        """Return the mask of unknowns of a step from here, in which biases may move or not."""
+        return free_entries(self.n_hidden, self.a.shape[1] - 1, biases)
+
+    def system(self, rows: Source, biases: bool) -> ModulatedSystem:
+        """Return the least-squares problem of a step from here."""
+        return ModulatedSystem(rows, self.linearise, self.free(biases))
+
+    def sums(self, X, y) -> tuple[float, np.ndarray]:
+        """Return the sums over some rows that a system has the means of: of e^2, and of F^T e for all entries."""
+        values, m = self.linearise(X)
+        e = y - values
+        return float(e @ e), to_numpy(outer(m, e, X))
 
     def moved(self, step: np.ndarray) -> Iterate:
         r"""Return the iterate at a + step.

@@ -6,6 +6,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.special import ndtr
 
+from netlearn.backend import to_numpy
 from netlearn.polish.iterate import Iterate, free_entries
 from netlearn.polish.system import ModulatedSystem
 from netlearn.source import Source
@@ -13,6 +14,8 @@ from netlearn.source import Source
 # Ridge of the normal matrix where surplus units make it singular, relative to its trace.
 _RIDGE = 1e-9
 _ROWS_PER_UNKNOWN = 20
+# Root mean square, in units of the labels' spread, that double precision does not tell from nothing.
+_IDLE = 1e-13
 
 
 def kink_strengths(iterate: Iterate) -> np.ndarray:
@@ -66,6 +69,11 @@ def drop_weakest(iterate: Iterate, n_hidden: int) -> Iterate:
     return iterate.keep(np.sort(order[:n_hidden]))
 
 
+def without_idle(iterate: Iterate) -> Iterate:
+    """Return the iterate without units whose kink is below what rounding leaves of labels with unit variance."""
+    return iterate.keep(kink_strengths(iterate) > _IDLE)
+
+
 def drop_least_missed(rows: Source, iterate: Iterate, *, biases: bool) -> Iterate:
     r"""Return the iterate without the unit that the others can replace best, moved so that they do.
 
@@ -88,7 +96,7 @@ def drop_least_missed(rows: Source, iterate: Iterate, *, biases: bool) -> Iterat
     span = iterate.span() if iterate.n_hidden < d else np.eye(d)
     inside = free_entries(iterate.n_hidden, span.shape[1], biases).astype(bool)
     system = ModulatedSystem(rows.head(_ROWS_PER_UNKNOWN * inside.size), iterate.linearise, free)
-    H = system.normal_matrix(span)
+    H = to_numpy(system.normal_matrix(span))
     factor = cho_factor(H + _RIDGE * np.trace(H) * np.eye(len(H)))
     inverse = cho_solve(factor, np.eye(len(H)))
     entries = np.full(inside.shape, -1)

@@ -25,6 +25,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, cholesky, solve_triangular
 
+from netlearn.backend import to_numpy
 from netlearn.polish.gauss_newton import Deadline, never
 from netlearn.polish.iterate import Iterate, free_entries
 from netlearn.polish.tilt import lift
@@ -107,7 +108,7 @@ def regularised(
     to_columns = _to_columns(rows.n_features, whitening)
     held = rows.in_memory()
     weight = np.ones(N) if rows.weight is None else rows.weight
-    everything = _Rows(held.X @ to_columns, held.y, weight, biases)
+    everything = _Rows(to_numpy(held.X) @ to_columns, to_numpy(held.y), weight, biases)
     folds = _folds(everything, rng)
     d = everything.X.shape[1]
 

@@ -18,8 +18,9 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import LinAlgError, cho_solve, cholesky, solve_triangular
 
-from netlearn.polish.gauss_newton import Deadline, Polished, free_entries, never
-from netlearn.polish.iterate import Iterate
+from netlearn.backend import to_numpy
+from netlearn.polish.gauss_newton import Deadline, Polished, never
+from netlearn.polish.iterate import Iterate, free_entries
 from netlearn.polish.system import ModulatedSystem
 from netlearn.source import Source
 
@@ -73,7 +74,8 @@ def _average_step(rows, iterate, free, loss, rng, deadline) -> Iterate | None:
             if deadline():
                 return None
             if alike:
-                root_there, gradient = root, ModulatedSystem(rows, start.linearise, free).gradient
+                root_there = root
+                gradient = to_numpy(ModulatedSystem(rows, start.linearise, free).gradient)
             else:
                 root_there, gradient = _normal_root(rows, start, free)
             step = np.zeros(free.shape)
@@ -85,5 +87,5 @@ def _average_step(rows, iterate, free, loss, rng, deadline) -> Iterate | None:
 def _normal_root(rows, iterate, free) -> tuple[np.ndarray, np.ndarray]:
     """Return the upper Cholesky factor of H and the gradient."""
     system = ModulatedSystem(rows, iterate.linearise, free)
-    H = system.normal_matrix()
-    return cholesky(H + _RIDGE * np.trace(H) * np.eye(len(H))), system.gradient
+    H = to_numpy(system.normal_matrix())
+    return cholesky(H + _RIDGE * np.trace(H) * np.eye(len(H))), to_numpy(system.gradient)

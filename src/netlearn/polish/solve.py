@@ -1,14 +1,14 @@
 """The two ways to solve one round's least squares: preconditioned conjugate gradients, and directly."""
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
 
-from netlearn.polish.system import ModulatedSystem
+from netlearn.backend import as_like, namespace, to_numpy
+from netlearn.backend.linalg import spd_solver
+from netlearn.backend.rough import rough_products
+from netlearn.polish.system import ModulatedSystem, plus
 
-# Below this relative size an eigenvalue of a Gram matrix of signs is rounding.
-_RELATIVE_RIDGE = 1e-12
-# Rows from which the preconditioner's matrix on the units' span is estimated, for each of its columns.
-_ROWS_PER_ENTRY = 20
+# A step that need not be solved better than this may take products with three digits.
+_ROUGH = 1e-3
 
 
 def conjugate_gradients(
@@ -22,10 +22,8 @@ def conjugate_gradients(
 ) -> tuple[np.ndarray, int]:
     r"""Solve (F^T F / N + damping) D = F^T e / N by preconditioned conjugate gradients.
 
-    The preconditioner is (G + damping)^{-1} (x) I with G the mean of m m^T: for whitened Gaussian rows
-    E[m_i m_j x x^T] differs from G_ij I only on the span of the units. Given that `span`, the matrix on it is
-    estimated from some rows and inverted too, which halves the number of steps; it is worth that where the span
-    is small.
+    The preconditioner is the system's own. Given a `span` of the units, the matrix on it is inverted too, which halves
+    the number of steps; it is worth that where the span is small.
 
     With products in single precision D is right to about 1e-6: since the gradient is that of double precision,
     the next round corrects what is left, as in iterative refinement.
@@ -36,58 +34,34 @@ def conjugate_gradients(
     n_steps : int
         Products with F^T F that were spent.
     """
-    precondition = _preconditioner(system, damping, span)
-    r = system.gradient
+    precondition = system.preconditioner(damping, span)
+    r = as_like(system.gradient, system.gram)
     z = precondition(r)
-    D, direction = np.zeros_like(r), z
-    rz = first = float(np.vdot(r, z))
+    D, direction = 0.0 * r, z
+    rz = first = _dot(r, z)
     for step in range(1, max_steps + 1):
         if rz <= 0.0:
-            return D, step - 1
-        image = system.product(direction, single=single) + damping * direction
-        curvature = float(np.vdot(direction, image))
+            return to_numpy(D), step - 1
+        with rough_products(allowed=single and tolerance >= _ROUGH, like=r):
+            image = system.product(direction, single=single) + damping * direction
+        curvature = _dot(direction, image)
         if curvature <= 0.0:
-            return D, step  # rounding has eaten the matrix: what is left of the residual is below it
+            # Rounding has eaten the matrix: what is left of the residual is below it.
+            return to_numpy(D), step
         alpha = rz / curvature
         D = D + alpha * direction
         r = r - alpha * image
         z = precondition(r)
-        rz, old = float(np.vdot(r, z)), rz
+        rz, old = _dot(r, z), rz
         if rz <= tolerance**2 * first:
-            return D, step
+            return to_numpy(D), step
         direction = z + (rz / old) * direction
-    return D, max_steps
+    return to_numpy(D), max_steps
 
 
-def _preconditioner(system: ModulatedSystem, damping: float, span: np.ndarray | None):
-    G = system.gram
-    ridge = damping + _RELATIVE_RIDGE * np.trace(G)
-    factor = cho_factor(G + ridge * np.eye(len(G)))
-    if span is None or not _pays(system, span):
-        return lambda r: system.project(cho_solve(factor, r))
-
-    n_inside = len(G) * (span.shape[1] + 1)
-    H = system.normal_matrix(span, _ROWS_PER_ENTRY * n_inside)
-    inside_factor = cho_factor(H + ridge * np.eye(len(H)))
-    free = np.hstack([system.free[:, : span.shape[1]], system.free[:, -1:]]).astype(bool)
-
-    def precondition(r):
-        inside = np.hstack([r[:, :-1] @ span, r[:, -1:]])
-        z = np.zeros_like(r)
-        z[:, :-1] = cho_solve(factor, r[:, :-1] - inside[:, :-1] @ span.T)
-        inside[free] = cho_solve(inside_factor, inside[free])
-        z[:, :-1] += inside[:, :-1] @ span.T
-        z[:, -1] = inside[:, -1]
-        return system.project(z)
-
-    return precondition
-
-
-def _pays(system: ModulatedSystem, span: np.ndarray) -> bool:
-    """Whether the matrix on the span costs less than the few products that it saves."""
-    q, d = system.free.shape[0], system.rows.n_features
-    n_inside = q * (span.shape[1] + 1)
-    return _ROWS_PER_ENTRY * n_inside**3 <= 4 * (4 * system.rows.n_rows * d * q)
+def _dot(a, b) -> float:
+    xp = namespace(a)
+    return float(xp.reshape(a, (-1,)) @ xp.reshape(b, (-1,)))
 
 
 def direct(system: ModulatedSystem, damping: float) -> np.ndarray:
@@ -98,12 +72,12 @@ def direct(system: ModulatedSystem, damping: float) -> np.ndarray:
     Cost: N P^2 + P^3 / 3 operations, 8 P^2 bytes.
     """
     free = system.free.astype(bool)
-    H, g = system.normal_matrix(), system.gradient[free]
+    H, g = system.normal_matrix(), to_numpy(system.gradient)[free]
     D = np.zeros(free.shape)
     try:
-        D[free] = cho_solve(cho_factor(H + damping * np.eye(len(H))), g)
-    except LinAlgError:
-        values, vectors = eigh(H)
+        D[free] = to_numpy(spd_solver(plus(H, damping))(as_like(g[:, None], H)))[:, 0]
+    except np.linalg.LinAlgError:
+        values, vectors = map(to_numpy, namespace(H).linalg.eigh(H))
         floor = values[-1] * len(values) * np.finfo(float).eps
         inverse = np.where(values > floor, 1.0 / (np.maximum(values, floor) + damping), 0.0)
         D[free] = vectors @ (inverse * (vectors.T @ g))

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
-from netlearn.backend.threads import in_order
 from netlearn.polish.gauss_newton import ROUNDING, Deadline, Polished, gauss_newton_step, never
-from netlearn.polish.iterate import Iterate, free_entries
-from netlearn.polish.system import ModulatedSystem, outer
+from netlearn.polish.iterate import Iterate
+from netlearn.polish.shared import SharedIterate
 from netlearn.source import Source
 from netlearn.source.checkpoint import Checkpoint
 from netlearn.source.stream import Streamed
@@ -28,7 +28,7 @@ _NEGLIGIBLE = 1e-4
 def finish_on_stream(
     rows: Streamed,
     held: Source,
-    start: Iterate,
+    start: Iterate | SharedIterate,
     *,
     biases: bool,
     max_passes: int = 8,
@@ -43,7 +43,7 @@ def finish_on_stream(
         All rows, read once in each pass.
     held : Source
         Some of them, in memory.
-    start : Iterate
+    start : Iterate or SharedIterate
         The minimum over the held rows, or near it.
     biases : bool
     max_passes : int
@@ -51,17 +51,16 @@ def finish_on_stream(
         Where sums are saved, and gone on from.
     deadline : callable
     """
-    free = free_entries(start.n_hidden, rows.n_features, biases)
-    run = _Passes(rows, free, checkpoint)
-    current = run.start_from(start)
+    run = _Passes(rows, start, biases, checkpoint)
+    current = run.start
     loss, gradient = run.sums(current)
     run.accept()
     while len(run.trace) < max_passes and loss > ROUNDING and not deadline():
-        matrix = ModulatedSystem(held, current.linearise, free)
+        matrix = current.system(held, biases)
         matrix.gradient = gradient
         step = gauss_newton_step(matrix, current, tolerance=1e-4)
         expected = float(np.vdot(gradient, step))
-        if expected < _NEGLIGIBLE * loss * free.sum() / rows.n_rows:
+        if expected < _NEGLIGIBLE * loss * run.free.sum() / rows.n_rows:
             break
         trial = current.moved(step)
         trial_loss, trial_gradient = run.sums(trial)
@@ -73,41 +72,49 @@ def finish_on_stream(
 
 
 class _Passes:
-    """Passes over all rows, each the sum of e^2 and m e (x,1)^T at one iterate.
+    """Passes over all rows, each the sum of e^2 and F^T e at one iterate.
 
     With a checkpoint a pass goes on from where it was cut off. What is saved are the last iterate that was accepted,
     with its sums, and the sums under way at the one tried.
+
+    Attributes
+    ----------
+    start : Iterate or SharedIterate
+        The one that was accepted last, or the one given.
+    free : array
+        The mask of its unknowns.
+    trace : list of float
+        The mean square at each iterate tried.
     """
 
-    def __init__(self, rows: Streamed, free: np.ndarray, checkpoint: Checkpoint | None):
-        self.rows, self.free, self.checkpoint = rows, free, checkpoint
+    def __init__(
+        self, rows: Streamed, start: Iterate | SharedIterate, biases: bool, checkpoint: Checkpoint | None
+    ):
+        self.rows, self.start, self.free, self.checkpoint = rows, start, start.free(biases), checkpoint
         self.trace: list[float] = []
-        self._parts: dict[str, _Sums] = {}
+        self._parts: dict[str, _Pass] = {}
         saved = None if checkpoint is None else checkpoint.load("pass")
         if saved is not None:
             tensors, text = saved
             self._parts = {
-                kind: _Sums(
-                    Iterate(tensors[f"{kind}.a"], tensors[f"{kind}.sigma"]),
-                    tensors[f"{kind}.gradient"],
-                    *text[kind],
+                kind: _Pass(
+                    type(start)(**{name: tensors[f"{kind}.{name}"] for name in vars(start)}),
+                    _Sums(loss, tensors[f"{kind}.gradient"], n_rows),
                 )
-                for kind in text
+                for kind, (loss, n_rows) in text.items()
             }
+            if "accepted" in self._parts:
+                self.start = self._parts["accepted"].iterate
 
-    def start_from(self, start: Iterate) -> Iterate:
-        """Return the iterate that was accepted last, or `start`."""
-        return self._parts["accepted"].iterate if "accepted" in self._parts else start
-
-    def sums(self, iterate: Iterate) -> tuple[float, np.ndarray]:
+    def sums(self, iterate: Iterate | SharedIterate) -> tuple[float, np.ndarray]:
         """Return the mean square and the gradient at `iterate`."""
-        known = [part for part in self._parts.values() if np.array_equal(part.iterate.a, iterate.a)]
+        known = [part for part in self._parts.values() if _is_same(part.iterate, iterate)]
         if not known:
-            self._parts["tried"] = _Sums(iterate, np.zeros(self.free.shape))
+            self._parts["tried"] = _Pass(iterate, _Sums(0.0, np.zeros(self.free.shape), 0))
         tried = self._last = known[0] if known else self._parts["tried"]
         self._complete(tried)
-        self.trace.append(tried.loss / self.rows.n_rows)
-        return self.trace[-1], tried.gradient * self.free / self.rows.n_rows
+        self.trace.append(tried.sums.loss / self.rows.n_rows)
+        return self.trace[-1], tried.sums.gradient * self.free / self.rows.n_rows
 
     def accept(self) -> None:
         """Go on from the iterate tried last."""
@@ -115,20 +122,13 @@ class _Passes:
             self._parts = {"accepted": self._last}
             self._save()
 
-    def _complete(self, sums: _Sums) -> None:
-        def term(block):
-            X, y = block
-            values, m = sums.iterate.linearise(X)
-            e = y - values
-            return float(e @ e), outer(m, e, X), len(y)
-
-        if sums.n_rows == self.rows.n_rows:
+    def _complete(self, part: _Pass) -> None:
+        if part.sums.n_rows == self.rows.n_rows:
             return
-        with closing(self.rows.blocks(len(self.free), skip=sums.n_rows)) as blocks:
-            for loss, gradient, n in in_order(term, blocks):
-                sums.loss += loss
-                sums.gradient = sums.gradient + gradient
-                sums.n_rows += n
+        term = partial(_sums_of, part.iterate)
+        with closing(self.rows.over_rows(term, len(self.free), skip=part.sums.n_rows)) as stretches:
+            for sums in stretches:
+                part.sums += sums
                 if self.checkpoint is not None and self.checkpoint.due():
                     self._save()
         self._save()
@@ -138,17 +138,35 @@ class _Passes:
             return
         tensors, text = {}, {}
         for kind, part in self._parts.items():
-            tensors |= {f"{kind}.a": part.iterate.a, f"{kind}.sigma": part.iterate.sigma}
-            tensors[f"{kind}.gradient"] = part.gradient
-            text[kind] = [part.loss, part.n_rows]
+            tensors |= {f"{kind}.{name}": array for name, array in vars(part.iterate).items()}
+            tensors[f"{kind}.gradient"] = part.sums.gradient
+            text[kind] = [part.sums.loss, part.sums.n_rows]
         self.checkpoint.save("pass", tensors, **text)
 
 
-@dataclass
+@dataclass(frozen=True)
 class _Sums:
-    """Sums over the first `n_rows` rows at an iterate."""
+    """Sums over some rows, and their number."""
 
-    iterate: Iterate
+    loss: float
     gradient: np.ndarray
-    loss: float = 0.0
-    n_rows: int = 0
+    n_rows: int
+
+    def __add__(self, other: _Sums) -> _Sums:
+        return _Sums(self.loss + other.loss, self.gradient + other.gradient, self.n_rows + other.n_rows)
+
+
+@dataclass
+class _Pass:
+    """A pass under way at an iterate: the sums over the first rows."""
+
+    iterate: Iterate | SharedIterate
+    sums: _Sums
+
+
+def _is_same(iterate: Iterate | SharedIterate, other: Iterate | SharedIterate) -> bool:
+    return all(np.array_equal(array, getattr(other, name)) for name, array in vars(iterate).items())
+
+
+def _sums_of(iterate: Iterate | SharedIterate, X, y) -> _Sums:
+    return _Sums(*iterate.sums(X, y), len(y))

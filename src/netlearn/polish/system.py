@@ -14,26 +14,30 @@ from collections.abc import Callable
 from functools import cached_property
 
 import numpy as np
+from array_api_compat import device
 
-from netlearn.backend.threads import in_order
+from netlearn.backend import as_like, namespace
+from netlearn.backend.grain import grain
+from netlearn.backend.linalg import spd_solver
 from netlearn.source import Source
-from netlearn.source.arrays import Block, block_slices, over_blocks
+from netlearn.source.arrays import Block, block_slices, mapped, over_blocks
 
-# Modulators are kept between products while they stay below this size; beyond it they are computed anew,
-# which costs one more product with X per pass.
-_KEEP_BYTES = 2**27
 # Above this many entries X does not stay in cache between products, and reading half the bytes takes half the time.
 _LARGE = 2**21
 # With 16 modulators a product takes half the time that it takes with 11.
 _LANES = 8
 # Rows of a block in single precision: products read all of X from memory anyway, and fewer blocks meet less often.
 _SINGLE_ROWS = 4096
+# Below this relative size an eigenvalue of a Gram matrix of signs is rounding.
+_RELATIVE_RIDGE = 1e-12
+# Rows from which the preconditioner's matrix on the units' span is estimated, for each of its columns.
+_ROWS_PER_ENTRY = 20
 
 Linearise = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 
 class ModulatedSystem:
-    """The normal equations at one point, as sums over the rows of a source.
+    """The normal equations at one point, as sums over the rows of a source, in the library and on the device of these.
 
     Cost: 4 N d q operations and one reading of X for each product, 2 N q (d + q) to build.
 
@@ -41,7 +45,8 @@ class ModulatedSystem:
     ----------
     rows : Source
     linearise : callable
-        Takes X of shape (n, d), returns the values f(x) of shape (n,) and the modulators of shape (n, q).
+        Takes X of shape (n, d), returns the values f(x) of shape (n,) and the modulators of shape (n, q), each an array
+        like X.
     free : array of shape (q, d + 1)
         1 where an entry of D may differ from zero, 0 elsewhere.
     project : callable, optional
@@ -59,27 +64,31 @@ class ModulatedSystem:
 
     def __init__(self, rows: Source, linearise: Linearise, free: np.ndarray, project=None):
         self.rows, self.linearise, self.free, self._project = rows, linearise, free, project
-        q = len(free)
-        self._kept = [] if rows.n_rows * q * 8 <= _KEEP_BYTES else None
-        self.gradient = np.zeros(free.shape)
-        self.gram = np.zeros((q, q))
-        self.loss = 0.0
-        for loss, gradient, gram, m in over_blocks(self._terms, rows, q, beside=self._roots()):
+        self._mask = None if np.all(free) else as_like(free, in_double(rows.like))
+        # Modulators that are not kept between products are computed anew: one more product with X per pass.
+        self._kept = [] if rows.n_rows * self._n_columns * 8 <= grain(rows.like).kept_bytes else None
+        self.loss = self.gradient = self.gram = 0.0
+        for loss, gradient, gram, m in over_blocks(self._terms, rows, self._n_columns, beside=self._roots()):
             if self._kept is not None:
                 self._kept.append(m)
-            self.loss += loss
-            self.gradient += gradient
-            self.gram += gram
-        self.loss /= rows.n_rows
-        self.gram /= rows.n_rows
+            self.loss = self.loss + loss
+            self.gradient = self.gradient + gradient
+            self.gram = self.gram + gram
+        self.loss = float(self.loss) / rows.n_rows
+        self.gram = self.gram / rows.n_rows
         self.gradient = self.project(self.gradient / rows.n_rows)
+
+    @property
+    def _n_columns(self) -> int:
+        """Numbers that `linearise` gives for each row besides its value."""
+        return len(self.free)
 
     def _roots(self) -> list[np.ndarray] | None:
         """Return the roots of the weights in the blocks of the rows; None where there are none."""
         if self.rows.weight is None:
             return None
-        root = np.sqrt(self.rows.weight)[:, None]
-        slices = block_slices(self.rows.n_rows, self.rows.n_features + len(self.free))
+        root = as_like(np.sqrt(self.rows.weight)[:, None], in_double(self.rows.like))
+        slices = block_slices(self.rows.n_rows, self.rows.n_features + self._n_columns, like=root)
         return [root[rows] for rows in slices]
 
     def _linearised(self, X, root):
@@ -90,13 +99,22 @@ class ModulatedSystem:
         X, y = block
         values, m = self._linearised(X, root)
         e = y - values if root is None else (y - values) * root[:, 0]
-        return float(e @ e), outer(m, e.astype(X.dtype, copy=False), X), m.T @ m, m
+        return e @ e, self._back(m, as_like(e, X), X), in_double(m.T @ m), m
 
-    def project(self, D: np.ndarray) -> np.ndarray:
+    def _forward(self, m, D, X):
+        """Return F D on the rows of a block."""
+        return inner(m, D, X)
+
+    def _back(self, m, e, X):
+        """Return F^T e, summed over a block in double precision."""
+        return outer(m, e, X)
+
+    def project(self, D):
         """Project onto the space of admissible D."""
-        D = D * self.free
+        if self._mask is not None:
+            D = D * self._mask
         if self._project is not None:
-            D[:, :-1] = self._project(D[:, :-1])
+            D = namespace(D).concat([self._project(D[:, :-1]), D[:, -1:]], axis=1)
         return D
 
     def _over_modulated(self, term: Callable):
@@ -105,10 +123,10 @@ class ModulatedSystem:
             return over_blocks(
                 lambda block, root=None: term(block[0], self._linearised(block[0], root)[1]),
                 self.rows,
-                len(self.free),
+                self._n_columns,
                 beside=self._roots(),
             )
-        return over_blocks(lambda block, m: term(block[0], m), self.rows, len(self.free), beside=self._kept)
+        return over_blocks(lambda block, m: term(block[0], m), self.rows, self._n_columns, beside=self._kept)
 
     @property
     def is_large(self) -> bool:
@@ -116,33 +134,90 @@ class ModulatedSystem:
         large = self.rows.n_rows * self.rows.n_features > _LARGE
         return large and self._kept is not None and hasattr(self.rows, "single")
 
-    def product(self, D: np.ndarray, *, single: bool = False) -> np.ndarray:
+    def product(self, D, *, single: bool = False):
         """Return F^T F D / N, projected; in single precision within blocks where that is enough."""
+        xp = namespace(D)
         if single:
-            D = np.pad(D, ((0, -len(D) % _LANES), (0, 0))).astype(np.float32)
+            D = xp.astype(self._padded(D, axis=0), xp.float32)
 
         def term(X, m):
-            return outer(m, np.einsum("nj,nj->n", m, X @ D[:, :-1].T + D[:, -1]), X)
+            return self._back(m, self._forward(m, as_like(D, X), X), X)
 
         if single:
-            parts = in_order(lambda block: term(*block), self._in_single_precision)
+            parts = mapped(lambda block: term(*block), self._in_single_precision, self.rows.like)
         else:
             parts = self._over_modulated(term)
-        total = np.zeros(D.shape)
-        for part in parts:
-            total += part
-        return self.project(total[: len(self.free)] / self.rows.n_rows)
+        return self.project(sum(parts)[: len(self.free), :] / self.rows.n_rows)
+
+    def _padded(self, array, axis: int):
+        """Append zeros until the modulators are as many as vector instructions like."""
+        xp, shape = namespace(array), list(array.shape)
+        shape[axis] = -shape[axis] % _LANES
+        return xp.concat([array, as_like(np.zeros(shape), array)], axis=axis)
 
     @cached_property
     def _in_single_precision(self) -> list[Block]:
-        """X and m in longer blocks, m padded with zeros to a number of columns that vector instructions like."""
+        """X and the padded m in longer blocks."""
         X = self.rows.single().X
-        m = np.zeros((len(X), len(self.free) + -len(self.free) % _LANES), np.float32)
-        np.concatenate(self._kept, out=m[:, : len(self.free)], casting="same_kind")
-        return [
-            (X[start : start + _SINGLE_ROWS], m[start : start + _SINGLE_ROWS])
-            for start in range(0, len(X), _SINGLE_ROWS)
-        ]
+        xp = namespace(X)
+        m = xp.concat([self._padded(xp.astype(part, xp.float32, copy=False), axis=1) for part in self._kept])
+        size = max(_SINGLE_ROWS, grain(X).block_entries // (X.shape[1] + m.shape[1]))
+        return [(X[start : start + size], m[start : start + size]) for start in range(0, len(X), size)]
+
+    def preconditioner(self, damping: float, span: np.ndarray | None = None) -> Callable:
+        """Return the map of a residual D to an approximate solution, symmetric and positive.
+
+        It is (G + damping)^{-1} (x) I with G the mean of m m^T: for whitened Gaussian rows E[m_i m_j x x^T] differs
+        from G_ij I only on the span of the units. Given that `span`, the matrix on it is estimated from some rows and
+        inverted too, where that pays.
+
+        Parameters
+        ----------
+        damping : float
+        span : array of shape (d, r), optional
+            Orthonormal columns.
+        """
+        G = self._coupling
+        xp, d = namespace(G), self.rows.n_features
+        ridge = damping + _RELATIVE_RIDGE * float(xp.linalg.trace(G))
+        outside = spd_solver(plus(G, ridge))
+        if span is None or not self.pays(span):
+            return self._without_span(outside, ridge)
+
+        free = self._free_inside(span)
+        inside = spd_solver(plus(self.normal_matrix(span, _ROWS_PER_ENTRY * free.size), ridge))
+        free, span = as_like(free, G) > 0, as_like(span, G)
+
+        def precondition(r):
+            along = xp.concat([r[:, :d] @ span, r[:, d:]], axis=1)
+            r_span = span.shape[1]
+            z = outside(r[:, :d] - along[:, :r_span] @ span.T)
+            along[free] = inside(along[free][:, None])[:, 0]
+            z = z + along[:, :r_span] @ span.T
+            return self.project(xp.concat([z, along[:, r_span:]], axis=1))
+
+        return precondition
+
+    @property
+    def _coupling(self):
+        """G, by which the rows of D are coupled wherever x is."""
+        return self.gram
+
+    def _without_span(self, outside: Callable, ridge: float) -> Callable:
+        return lambda r: self.project(outside(r))
+
+    def _free_inside(self, basis: np.ndarray | None) -> np.ndarray:
+        """Return the mask of unknowns for D with rows in the span of a basis, in its coordinates."""
+        if basis is None:
+            return self.free
+        # All columns of x have the same entries free.
+        return np.hstack([self.free[:, : basis.shape[1]], self.free[:, self.rows.n_features :]])
+
+    def pays(self, span: np.ndarray) -> bool:
+        """Whether the matrix on the span costs less than the few products that it saves."""
+        n_inside = self._free_inside(span).size
+        product = 4 * self.rows.n_rows * self.rows.n_features * len(self.free)
+        return _ROWS_PER_ENTRY * n_inside**3 <= 4 * product
 
     def normal_matrix(self, basis: np.ndarray | None = None, max_rows: int | None = None) -> np.ndarray:
         """Return F^T F / N over the free entries, in the order of `free.ravel()`; P x P, at N P^2 operations.
@@ -154,28 +229,71 @@ class ModulatedSystem:
         max_rows : int, optional
             Rows to take the mean over, to the next whole block. Default: all.
         """
-        r = self.free.shape[1] if basis is None else basis.shape[1] + 1
-        # Without biases only the last column has entries that are not free.
-        free = np.hstack([self.free[:, : r - 1], self.free[:, -1:]]).ravel().astype(bool)
-        total, n_rows = np.zeros((free.sum(), free.sum())), 0
+        free = self._free_inside(basis).ravel().astype(bool)
+        columns = np.flatnonzero(free)
+
+        def features(X, m):
+            F = modulated(m, X if basis is None else X @ as_like(basis, X))
+            return F if len(columns) == len(free) else taken(F, columns, axis=1)
+
+        return self._mean_gram(features, max_rows)
+
+    def _mean_gram(self, features: Callable, max_rows: int | None):
+        """Return the mean over rows of the Gram matrix of features(X, m)."""
+        total, n_rows = 0.0, 0
 
         def term(X, m):
-            z = X if basis is None else X @ basis.astype(X.dtype, copy=False)
-            rows = np.einsum("nj,ni->nji", m, np.hstack([z, np.ones((len(z), 1), z.dtype)])).reshape(
-                len(z), -1
-            )
-            rows = rows[:, free]
-            return rows.T @ rows, len(z)
+            F = features(X, m)
+            return in_double(F.T @ F), len(F)
 
         for part, n in self._over_modulated(term):
-            total += part
+            total = total + part
             n_rows += n
             if max_rows is not None and n_rows >= max_rows:
                 break
         return total / n_rows
 
 
-def outer(m: np.ndarray, e: np.ndarray, X: np.ndarray) -> np.ndarray:
-    """Return the sum over rows of m e (x,1)^T."""
-    weighted = m * e[:, None]
-    return np.hstack([weighted.T @ X, weighted.sum(axis=0)[:, None]])
+def modulated(m, z):
+    """Return m_j (z, 1) for all j side by side, shape (n, q (r + 1))."""
+    xp = namespace(z)
+    F = xp.concat([m[:, :, None] * z[:, None, :], m[:, :, None]], axis=2)
+    return xp.reshape(F, (len(z), -1))
+
+
+def taken(array, index: np.ndarray, axis: int):
+    """Return the entries of an array at some places of an axis."""
+    xp = namespace(array)
+    return xp.take(array, xp.asarray(index, device=device(array)), axis=axis)
+
+
+def plus(A, ridge: float):
+    """Return A + ridge I."""
+    xp = namespace(A)
+    return A + ridge * xp.eye(len(A), dtype=A.dtype, device=device(A))
+
+
+def inner(m, D, X):
+    """Return the sum over j of m_j <D_j, (x,1)> for each row.
+
+    Either product comes first, whichever leaves the smaller matrix: beyond a product nothing costs as much as memory.
+    """
+    xp = namespace(X)
+    if m.shape[1] > X.shape[1]:
+        D_m = m @ D
+        return xp.vecdot(X, D_m[:, :-1]) + D_m[:, -1]
+    return xp.vecdot(m, X @ D[:, :-1].T) + m @ D[:, -1]
+
+
+def outer(m, e, X):
+    """Return the sum over rows of m e (x,1)^T, in double precision."""
+    xp = namespace(X)
+    if m.shape[1] > X.shape[1]:
+        return in_double(m.T @ xp.concat([e[:, None] * X, e[:, None]], axis=1))
+    return in_double(xp.concat([(m * e[:, None]).T @ X, (e @ m)[:, None]], axis=1))
+
+
+def in_double(array):
+    """Return the array in double precision."""
+    xp = namespace(array)
+    return xp.astype(array, xp.float64, copy=False)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from netlearn.backend import as_like, namespace, to_numpy
 from netlearn.polish.gauss_newton import Deadline, Polished, explore, never
 from netlearn.polish.iterate import Iterate
 from netlearn.polish.solve import conjugate_gradients
@@ -17,6 +18,7 @@ from netlearn.polish.system import ModulatedSystem
 from netlearn.polish.wide import n_unknowns
 from netlearn.search.starts import spread_planes
 from netlearn.source import ArraySource, Source
+from netlearn.source.arrays import over_blocks
 
 # The fit inside V is in few dimensions, so rows for it are plenty. While V is off, most of the label is noise to
 # it: a hundred rows per unknown, up to a number beyond which ten more for each do.
@@ -29,8 +31,10 @@ _GOOD = 1e-6
 
 def inside(rows: Source, V: np.ndarray, n_rows: int) -> ArraySource:
     """Return the first rows in the coordinates of V."""
-    parts = [(X @ V, y) for X, y in rows.head(min(rows.n_rows, n_rows)).blocks()]
-    return ArraySource(np.vstack([z for z, _ in parts]), np.concatenate([y for _, y in parts]))
+    xp = namespace(rows.like)
+    head = rows.head(min(rows.n_rows, n_rows))
+    z, y = zip(*over_blocks(lambda block: (block[0] @ as_like(V, block[0]), block[1]), head), strict=True)
+    return ArraySource(xp.concat(z), xp.concat(y))
 
 
 def lift(iterate: Iterate, V: np.ndarray) -> Iterate:
@@ -42,13 +46,17 @@ def tilted(rows: Source, V: np.ndarray, fit: Iterate) -> np.ndarray:
     """Return V after one Gauss-Newton step on the subspace itself."""
 
     def linearise(X):
-        values, m = fit.linearise(X @ V)
-        return values, m @ fit.a[:, :-1]
+        values, m = fit.linearise(X @ as_like(V, X))
+        return values, m @ as_like(fit.a[:, :-1], X)
+
+    def orthogonal_to_V(D):
+        there = as_like(V, D)
+        return D - (D @ there) @ there.T
 
     free = np.ones((V.shape[1], rows.n_features + 1))
     free[:, -1] = 0.0
-    system = ModulatedSystem(rows, linearise, free, project=lambda D: D - (D @ V) @ V.T)
-    D, _ = conjugate_gradients(system, 1e-8 * np.trace(system.gram), tolerance=1e-4, max_steps=30)
+    system = ModulatedSystem(rows, linearise, free, project=orthogonal_to_V)
+    D, _ = conjugate_gradients(system, 1e-8 * np.trace(to_numpy(system.gram)), tolerance=1e-4, max_steps=30)
     return np.linalg.qr(V + D[:, :-1].T)[0]
 
 

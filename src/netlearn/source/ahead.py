@@ -1,12 +1,16 @@
-"""Reading ahead: the next block is fetched while the last one is being used."""
+"""Reading ahead: the next block is fetched while the last one is being used, and its bytes before that."""
 
-from collections.abc import Generator, Iterator
+import os
+from collections import deque
+from collections.abc import Generator, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from typing import TypeVar
 
 T = TypeVar("T")
 _END = object()
+# Of a longer piece the system would fetch the beginning alone.
+_PIECE_BYTES = 2**19
 
 
 def one_ahead(items: Generator[T]) -> Iterator[T]:
@@ -21,3 +25,39 @@ def one_ahead(items: Generator[T]) -> Iterator[T]:
             following = reader.submit(next, items, _END)
             yield item
             del item  # before the next one is waited for: two blocks in memory, not three
+
+
+class FetchedAhead:
+    """Bytes of a file that the system is asked to fetch while others are decoded, so that disk and processor both work.
+
+    The bytes go into the page cache and take no memory of this process. Where the system takes no such wishes, nothing
+    happens.
+
+    Parameters
+    ----------
+    descriptor : int
+        Of the open file.
+    groups : iterable of (int, list of (int, int))
+        For each group of rows in the order of reading: their number, and (start, stop) of the bytes that hold them.
+    """
+
+    def __init__(self, descriptor: int, groups: Iterable[tuple[int, list[tuple[int, int]]]]):
+        self._descriptor = descriptor
+        self._due: deque[tuple[float, int, int]] = deque()  # row at which to ask, start and length
+        row = 0
+        for n_rows, ranges in groups:
+            pieces = [
+                (start, min(_PIECE_BYTES, stop - start))
+                for first, stop in ranges
+                for start in range(first, stop, _PIECE_BYTES)
+            ]
+            # All of a group may be needed at its first row, so it is asked for, evenly, in as many rows before that.
+            self._due.extend((row - n_rows * (1 - i / len(pieces)), *piece) for i, piece in enumerate(pieces))
+            row += n_rows
+
+    def reached(self, row: int) -> None:
+        """Ask for what is due when so many rows have been read."""
+        while self._due and self._due[0][0] <= row:
+            _, start, length = self._due.popleft()
+            if hasattr(os, "posix_fadvise"):
+                os.posix_fadvise(self._descriptor, start, length, os.POSIX_FADV_WILLNEED)

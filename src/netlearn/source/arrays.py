@@ -8,29 +8,41 @@ from functools import partial
 from typing import Protocol
 
 import numpy as np
+from array_api_compat import device
 
+from netlearn.backend import namespace
+from netlearn.backend.grain import grain
 from netlearn.backend.threads import in_order
+from netlearn.source.device import moved
 
 Block = tuple[np.ndarray, np.ndarray]
-# A block, and the equally long block of what is computed from it, should stay in a core's cache.
-_BLOCK_ENTRIES = 2**17
-_SMALLEST_BLOCK = 512
+HOST = np.zeros(0)
+# Entries up to which rows are copied even where X is in single precision itself, and a copy as large as X.
+_LARGE = 2**27
 
 
-def block_slices(n_rows: int, n_columns: int, n_cached: int = 1) -> Iterator[slice]:
+def block_slices(n_rows: int, n_columns: int, n_cached: int = 1, like=HOST) -> Iterator[slice]:
     """Yield the rows of each block, for rows that take `n_columns` numbers with all that is computed of them."""
-    size = n_cached * max(_SMALLEST_BLOCK, _BLOCK_ENTRIES // n_columns)
+    here = grain(like)
+    size = (n_cached if here.cached else 1) * max(here.least_rows, here.block_entries // n_columns)
     return (slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size))
+
+
+def mapped(function: Callable, items: Iterable, like=HOST) -> Iterator:
+    """Yield function(item) in order: by our threads, or one by one where the library has threads of its own."""
+    return in_order(function, items) if grain(like).side_by_side else map(function, items)
 
 
 class Source(Protocol):
     """Rows (x, y) in blocks, the same ones in the same order each time `blocks` is called.
 
-    With a `weight`, an array of n_rows numbers of mean 1, least squares over the rows counts each so often.
+    With a `weight`, an array of n_rows numbers of mean 1, least squares over the rows counts each so often. `like` is
+    an empty array of the library and on the device that blocks come in.
     """
 
     n_rows: int
     n_features: int
+    like: np.ndarray
     weight: np.ndarray | None
 
     def blocks(self, width: int = 0, n_cached: int = 1) -> Iterator[Block]:
@@ -67,8 +79,8 @@ def over_blocks(
     else:
         readers = (partial(_given, block) for block in rows.blocks(width, n_cached))
     if beside is None:
-        return in_order(lambda read: term(read()), readers)
-    return in_order(lambda pair: term(pair[0](), pair[1]), zip(readers, beside, strict=True))
+        return mapped(lambda read: term(read()), readers, rows.like)
+    return mapped(lambda pair: term(pair[0](), pair[1]), zip(readers, beside, strict=True), rows.like)
 
 
 def _given(block: Block) -> Block:
@@ -90,7 +102,7 @@ class ArraySource:
     Parameters
     ----------
     X : array of shape (n, d)
-    y : array of shape (n,)
+    y : array of shape (n,) or (n, m)
     """
 
     weight: np.ndarray | None = None
@@ -100,10 +112,15 @@ class ArraySource:
         self.n_rows, self.n_features = X.shape
         self._single: ArraySource | None = None
 
+    @property
+    def like(self):
+        """An empty array of the library and on the device of the rows."""
+        return self.X[:0]
+
     def blocks(self, width: int = 0, n_cached: int = 1, start: int = 0) -> Iterator[Block]:
         """Yield pairs (X, y) from row `start` on."""
         X, y = self.X[start:], self.y[start:]
-        for rows in block_slices(len(y), self.n_features + width, n_cached):
+        for rows in block_slices(len(y), self.n_features + width, n_cached, self.like):
             yield X[rows], y[rows]
 
     def head(self, n_rows: int) -> ArraySource:
@@ -112,11 +129,17 @@ class ArraySource:
 
     def single(self) -> ArraySource:
         """Return the rows in single precision, in the same blocks; the copy is made once and kept."""
-        if self.X.dtype == np.float32:
+        xp = namespace(self.X)
+        if self.X.dtype == xp.float32:
             return self
         if self._single is None:
-            self._single = ArraySource(self.X.astype(np.float32), self.y)
+            self._single = ArraySource(xp.astype(self.X, xp.float32), self.y)
         return self._single
+
+    def relabelled(self, labels: Callable) -> ArraySource:
+        """Return the rows with labels(X, y) in place of y."""
+        y = over_blocks(lambda block: labels(*block), self)
+        return ArraySource(self.X, namespace(self.X).concat(list(y)))
 
     def in_memory(self) -> ArraySource:
         """Return itself."""
@@ -129,7 +152,7 @@ class SelectedRows:
     Parameters
     ----------
     X : array of shape (N, d)
-    y : array of shape (N,)
+    y : array of shape (N,) or (N, m)
     order : array of n integers
         Indices of the rows.
     change : callable, optional
@@ -140,8 +163,8 @@ class SelectedRows:
 
     def __init__(self, X, y, order: np.ndarray, change: Callable[[Block], Block] | None = None):
         self._X, self._y, self._order, self._change = X, y, order, change
-        self.n_rows = len(order)
-        self.n_features = X.shape[1] if change is None else change((X[:1], y[:1]))[0].shape[1]
+        self.n_rows, self.like = len(order), X[:0]
+        self.n_features = X.shape[1] if change is None else self._gathered(slice(1))[0].shape[1]
         self._singles: list[ArraySource] = []  # shared by all heads: the longest serves the others
 
     def blocks(self, width: int = 0, n_cached: int = 1) -> Iterator[Block]:
@@ -150,13 +173,15 @@ class SelectedRows:
 
     def readers(self, width: int = 0, n_cached: int = 1) -> Iterator[Callable[[], Block]]:
         """Yield for each block a function that gathers it."""
-        slices = block_slices(self.n_rows, self.n_features + width, n_cached)
+        slices = block_slices(self.n_rows, self.n_features + width, n_cached, self.like)
         return (partial(self._gathered, rows) for rows in slices)
 
     def _gathered(self, rows: slice) -> Block:
-        taken = self._order[rows]
-        X, y = self._X.take(taken, axis=0), self._y[taken]
-        block = X.astype(float, copy=False), y.astype(float, copy=False)
+        xp = namespace(self._X)
+        taken = xp.asarray(self._order[rows], device=device(self._X))
+        block = tuple(
+            xp.astype(xp.take(array, taken, axis=0), xp.float64, copy=False) for array in (self._X, self._y)
+        )
         return block if self._change is None else self._change(block)
 
     def head(self, n_rows: int) -> SelectedRows:
@@ -169,26 +194,52 @@ class SelectedRows:
         """Return the last `n_rows` rows."""
         return SelectedRows(self._X, self._y, self._order[self.n_rows - n_rows :], self._change)
 
+    def moved(self, like) -> SelectedRows:
+        """Return the rows in the library and on the device of `like`."""
+        return SelectedRows(moved(self._X, like), moved(self._y, like), self._order, self._change)
+
     def changed(self, change: Callable[[Block], Block]) -> SelectedRows:
         """Return the rows in other coordinates, computed whenever a block is read."""
         return SelectedRows(self._X, self._y, self._order, change)
 
-    def single(self) -> ArraySource:
-        """Return the rows in single precision, in the same blocks; the copy is made once and kept."""
+    def relabelled(self, labels: Callable) -> SelectedRows:
+        """Return the rows with labels(X, y) in place of y, computed whenever a block is read."""
+
+        def change(block):
+            X, y = block if self._change is None else self._change(block)
+            return X, labels(X, y)
+
+        return self.changed(change)
+
+    @property
+    def single(self) -> Callable[[], ArraySource]:
+        """The function that returns the rows in single precision, in the same blocks; the copy is made once and kept.
+
+        There is none where the copy would be as large as a large X: the whole must fit into twice the memory of X.
+        """
+        if self._X.dtype == namespace(self._X).float32 and self.n_rows * self.n_features > _LARGE:
+            raise AttributeError("single")
+        return self._copied
+
+    def _copied(self) -> ArraySource:
         if not self._singles or self._singles[0].n_rows < self.n_rows:
-            self._singles[:] = [self._filled(np.float32)]
+            self._singles.clear()  # before the longer one takes its memory
+            self._singles.append(self._filled("float32"))
         return self._singles[0].head(self.n_rows)
 
     def in_memory(self) -> ArraySource:
         """Return the rows as two arrays."""
-        return self._filled(float)
+        return self._filled("float64")
 
-    def _filled(self, dtype) -> ArraySource:
-        X, y = np.empty((self.n_rows, self.n_features), dtype), np.empty(self.n_rows)
+    def _filled(self, dtype: str) -> ArraySource:
+        xp, place = namespace(self._X), device(self._X)
+        X = xp.empty((self.n_rows, self.n_features), dtype=getattr(xp, dtype), device=place)
+        outputs = self._gathered(slice(1))[1].shape[1:]
+        y = xp.empty((self.n_rows, *outputs), dtype=xp.float64, device=place)
 
         def fill(rows):
             X[rows], y[rows] = self._gathered(rows)
 
-        for _ in in_order(fill, block_slices(self.n_rows, self.n_features)):
+        for _ in mapped(fill, block_slices(self.n_rows, self.n_features, like=self.like), self.like):
             pass
         return ArraySource(X, y)

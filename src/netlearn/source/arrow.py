@@ -24,15 +24,21 @@ def is_number(kind: pyarrow.DataType) -> bool:
 
 
 def as_numbers(batch: pyarrow.RecordBatch, columns: Sequence[int]) -> np.ndarray:
-    """Copy columns of a batch into a float64 array of shape (n, len(columns)), NaN where a value is missing."""
+    """Copy columns of a batch into a float64 array of shape (n, len(columns)), NaN where a value is missing.
+
+    The array is in Fortran order, as Arrow holds the columns: to turn them into rows takes as long as to read them, and
+    products of matrices do not mind.
+    """
     import pyarrow
 
-    rows = np.empty((batch.num_rows, len(columns)))
+    rows = np.empty((len(columns), batch.num_rows))
     for place, column in enumerate(columns):
-        # Not safe in Arrow's sense: integers beyond 2**53 are rounded, as NumPy rounds them.
-        values = batch.column(column).cast(pyarrow.float64(), safe=False)
-        rows[:, place] = values.to_numpy(zero_copy_only=False)
-    return rows
+        values = batch.column(column)
+        if not pyarrow.types.is_float64(values.type):
+            # Not safe in Arrow's sense: integers beyond 2**53 are rounded, as NumPy rounds them.
+            values = values.cast(pyarrow.float64(), safe=False)
+        rows[place] = values.to_numpy(zero_copy_only=False)
+    return rows.T
 
 
 @contextmanager

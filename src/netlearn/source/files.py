@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 from functools import cached_property
@@ -36,14 +37,15 @@ class FileSource:
         comma and encoding are found out), npy, or npz with one array, or two named X and y.
     target : str, int, path, or list of these
         The column of labels, by name or by number, counted from 0, from the end if negative. A list gives y of
-        shape (n, m), an empty one no labels. Left out, it is y of an npz file, or the last column of an array.
+        shape (n, m), an empty one no labels. A star in a name stands for any text: all columns that match are
+        taken, in the order of the file. Left out, it is y of an npz file, or the last column of an array.
         For npy also the path of a second npy file.
     features : list of str or int, optional
-        The columns of X, in this order; all but the target when left out.
+        The columns of X, in this order, named as for the target; all but the target when left out.
 
     Attributes
     ----------
-    n_rows, n_features : int
+    n_rows, n_features, n_outputs : int
     feature_names : tuple of str, or None
         None where the file has no names.
     target : str, tuple of str, or None
@@ -65,19 +67,19 @@ class FileSource:
         table = self._table = open_table(path, labels)
         if target is None:
             target = _usual_target(table)
-        self._one_target = isinstance(target, Column)
-        targets = [_index(table, name, "target") for name in ([target] if self._one_target else target)]
+        targets = _indices(table, [target] if isinstance(target, Column) else target, "target")
+        self._one_target = isinstance(target, Column) and len(targets) == 1
         if features is None:
             apart = {*targets, *table.labels}
             chosen = [column for column in range(table.n_columns) if column not in apart]
         else:
-            chosen = [_index(table, name, "features") for name in features]
+            chosen = _indices(table, features, "features")
         if not chosen:
             raise InputError(f"{table.path} leaves no column for the features beside the target.")
         self._columns = [*chosen, *targets]
         _check_columns(table, self._columns)
         self.path = table.path
-        self.n_features = len(chosen)
+        self.n_features, self.n_outputs = len(chosen), len(targets)
         self.feature_names, self.target = None, None
         if table.names is not None:
             names = tuple(table.names[column] for column in self._columns)
@@ -173,6 +175,19 @@ def _usual_target(table: Table) -> Column | list[Column]:
     if len(table.labels) > 1:
         return list(table.labels)
     return table.labels[0] if table.labels else table.n_columns - 1
+
+
+def _indices(table: Table, wanted: Sequence[Column], argument: str) -> list[int]:
+    """Find columns by their names, where a star stands for any text, or by their numbers."""
+    found = []
+    for column in wanted:
+        names = table.names or ()
+        matching = []
+        if isinstance(column, str) and "*" in column and column not in names:
+            pattern = re.compile(".*".join(map(re.escape, column.split("*"))), re.DOTALL)
+            matching = [index for index, name in enumerate(names) if pattern.fullmatch(name)]
+        found += matching or [_index(table, column, argument)]
+    return found
 
 
 def _index(table: Table, wanted: Column, argument: str) -> int:

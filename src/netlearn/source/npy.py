@@ -22,11 +22,11 @@ class _Array:
     shape: tuple[int, int]
     member: str | None = None
 
-    def chunks(self, n_rows: int) -> Generator[np.ndarray]:
-        """Yield slices of `n_rows` rows."""
+    def chunks(self, n_rows: int, first: int = 0) -> Generator[np.ndarray]:
+        """Yield slices of `n_rows` rows; from row `first` on in an npy file."""
         if self.member is None:
             mapped = _mapped(self.file).reshape(self.shape)
-            for start in range(0, self.shape[0], n_rows):
+            for start in range(first, self.shape[0], n_rows):
                 yield mapped[start : start + n_rows]
             return
         with zipfile.ZipFile(self.file) as archive, archive.open(self.member) as stream:
@@ -74,10 +74,21 @@ class NpyTable:
         self.n_columns = sum(array.shape[1] for array in self._arrays)
         self.labels = tuple(range(self._arrays[0].shape[1], self.n_columns))
 
+    def chunks_from(
+        self, columns: Sequence[int], n_rows: int, first: int
+    ) -> tuple[int, Generator[np.ndarray]]:
+        """Give the chunks from row `first` on; those of an archive, which is read in order, from its beginning."""
+        if any(array.member is not None for array in self._arrays):
+            first = 0
+        return first, self._chunks(columns, n_rows, first)
+
     def chunks(self, columns: Sequence[int], n_rows: int) -> Generator[np.ndarray]:
         """Yield slices of the arrays, side by side."""
+        return self._chunks(columns, n_rows, 0)
+
+    def _chunks(self, columns: Sequence[int], n_rows: int, first: int) -> Generator[np.ndarray]:
         try:
-            for parts in zip(*(array.chunks(n_rows) for array in self._arrays), strict=True):
+            for parts in zip(*(array.chunks(n_rows, first) for array in self._arrays), strict=True):
                 joined = parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1, dtype=np.float64)
                 yield np.asarray(joined[:, columns], dtype=np.float64)
         except (ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:

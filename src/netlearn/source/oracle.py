@@ -22,7 +22,7 @@ class Oracle:
     Parameters
     ----------
     f : callable
-        Takes X of shape (n, n_features), returns n numbers.
+        Takes X of shape (n, n_features), returns n numbers, or an array of shape (n, m) for m outputs.
     n_features : int
     budget : int, optional
         Largest number of answers to take from it; repeated calls after a failure are not counted.
@@ -60,6 +60,7 @@ class Oracle:
         self.f, self.n_features, self.budget, self.batch, self.retries = f, n_features, budget, batch, retries
         self.n_queries = 0
         self._bought: list[tuple[np.ndarray, np.ndarray]] = []
+        self._outputs: tuple[int, ...] | None = None  # the shape of a label, once one has been seen
 
     @property
     def left(self) -> float:
@@ -70,7 +71,7 @@ class Oracle:
     def bought(self) -> tuple[np.ndarray, np.ndarray]:
         """All points answered so far, with their labels."""
         if not self._bought:
-            return np.zeros((0, self.n_features)), np.zeros(0)
+            return np.zeros((0, self.n_features)), self._no_labels()
         return np.vstack([X for X, _ in self._bought]), np.concatenate([y for _, y in self._bought])
 
     def ask(self, X: np.ndarray) -> np.ndarray:
@@ -81,38 +82,53 @@ class Oracle:
                 "raise budget, or ask for less."
             )
         if len(X) == 0:
-            return np.zeros(0)
+            return self._no_labels()
         return np.concatenate([self._answer(X[i : i + self.batch]) for i in range(0, len(X), self.batch)])
 
+    def _no_labels(self) -> np.ndarray:
+        return np.zeros((0, *(self._outputs or ())))
+
     def _answer(self, X: np.ndarray) -> np.ndarray:
-        y = np.full(len(X), np.nan)
+        y = self._no_labels()
+        missing = np.ones(len(X), dtype=bool)
         failure: Exception | None = None
         for _ in range(self.retries + 1):
             # A point without a finite answer is asked for again; those that have one are not paid twice.
-            missing = np.isnan(y)
             try:
                 answer = np.asarray(self.f(X[missing].copy()), dtype=float)
             except Exception as error:
                 failure = error
                 continue
-            if answer.size != missing.sum():
-                raise InputError(
-                    f"The oracle must return one number per row: asked for {missing.sum()} rows, "
-                    f"it returned an array of shape {answer.shape}."
-                )
-            y[missing] = np.where(np.isfinite(answer.ravel()), answer.ravel(), np.nan)
-            if not np.isnan(y).any():
+            answer = self._labels(answer, int(missing.sum()))
+            if len(y) == 0:
+                y = np.full((len(X), *answer.shape[1:]), np.nan)
+            y[missing] = answer
+            missing = ~np.isfinite(y).reshape(len(X), -1).all(axis=1)
+            if not missing.any():
                 self.n_queries += len(X)
                 self._bought.append((X, y))
                 return y
-        answered = ~np.isnan(y)
-        self.n_queries += int(answered.sum())
-        self._bought.append((X[answered], y[answered]))
+        n_missing = int(missing.sum())
+        if n_missing < len(X):
+            self.n_queries += len(X) - n_missing
+            self._bought.append((X[~missing], y[~missing]))
         reason = f"raised {failure!r}" if failure is not None else "returned NaN or infinity"
         raise OracleError(
-            f"The oracle {reason} for {len(X) - answered.sum()} of {len(X)} points, {self.retries + 1} times over; "
+            f"The oracle {reason} for {n_missing} of {len(X)} points, {self.retries + 1} times over; "
             f"the {self.n_queries:,} answers it gave are kept in Oracle.bought."
         )
+
+    def _labels(self, answer: np.ndarray, n: int) -> np.ndarray:
+        """Return the answers for n points as labels, all of one shape."""
+        outputs = () if answer.size == n else answer.shape[1:]
+        right = answer.size == n or (answer.ndim == 2 and len(answer) == n and answer.size > 0)
+        if not right or self._outputs not in (None, outputs):
+            raise InputError(
+                "The oracle must return one number per row, or a row of as many numbers each time: "
+                f"asked for {n} rows, it returned an array of shape {answer.shape}."
+            )
+        self._outputs = outputs
+        return answer.reshape(n, *outputs)
 
     def draw(self, n: int, rng: np.random.Generator, *, antithetic: bool) -> tuple[np.ndarray, np.ndarray]:
         """Ask at `n` points of N(0, I); antithetic ones come as x, -x, so that odd and even parts separate."""

@@ -4,14 +4,16 @@ import glob
 import os
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Generator, Sequence
-from itertools import accumulate
+from collections.abc import Generator, Iterator, Sequence
+from itertools import accumulate, islice
+from operator import itemgetter
 from pathlib import Path
 
 import numpy as np
 
 from netlearn.backend.extras import need
 from netlearn.errors import InputError
+from netlearn.source.ahead import FetchedAhead
 from netlearn.source.arrow import as_numbers, is_number, whole
 
 # Bytes of each column held while it is read. A row group may be as large as its writer liked, so it is never
@@ -37,6 +39,12 @@ class ParquetTable:
             self._check_columns(file, footer.schema_arrow)
         self._starts = list(accumulate((footer.metadata.num_rows for footer in opened), initial=0))
         self.n_rows = self._starts[-1]
+        # Where reading can begin: the first row of each row group, its file and its number there.
+        self._groups = [
+            (start, file, group)
+            for file, footer in enumerate(opened)
+            for group, start in enumerate(_group_starts(footer.metadata, self._starts[file]))
+        ]
 
     def _check_columns(self, file: str, schema) -> None:
         counts = Counter(schema.names)
@@ -50,22 +58,55 @@ class ParquetTable:
     def chunks_from(
         self, columns: Sequence[int], n_rows: int, first: int
     ) -> tuple[int, Generator[np.ndarray]]:
-        """Give the first row of the file that holds row `first`, and the chunks from there on."""
-        file = bisect_right(self._starts[1:-1], first)
-        return self._starts[file], self.chunks(columns, n_rows, file)
+        """Give the first row of the row group that holds row `first`, and the chunks from there on."""
+        place = bisect_right(self._groups, first, key=itemgetter(0)) - 1
+        start, file, group = self._groups[max(place, 0)] if self._groups else (0, 0, 0)
+        return start, self._chunks(columns, n_rows, file, group)
 
-    def chunks(self, columns: Sequence[int], n_rows: int, first_file: int = 0) -> Generator[np.ndarray]:
+    def chunks(self, columns: Sequence[int], n_rows: int) -> Generator[np.ndarray]:
         """Yield batches of each file in turn."""
+        return self._chunks(columns, n_rows, 0, 0)
+
+    def _chunks(
+        self, columns: Sequence[int], n_rows: int, first_file: int, first_group: int
+    ) -> Generator[np.ndarray]:
         names = [self.names[column] for column in columns]
         for file in self.files[first_file:]:
-            with whole(file, "Parquet"), _open(file) as opened:
-                for batch in opened.iter_batches(n_rows, columns=names):
+            with whole(file, "Parquet"), _open(file) as opened, open(file, "rb") as raw:
+                groups = range(first_group, opened.metadata.num_row_groups)
+                first_group = 0
+                ahead, n_read = FetchedAhead(raw.fileno(), _groups(opened.metadata, groups, set(names))), 0
+                ahead.reached(n_read)
+                # A batch is small: threads for its columns would wait for one another longer than they work.
+                for batch in opened.iter_batches(n_rows, groups, columns=names, use_threads=False):
+                    n_read += batch.num_rows
+                    ahead.reached(n_read)
                     yield as_numbers(batch, [batch.schema.get_field_index(name) for name in names])
 
     def place(self, row: int) -> tuple[str, int]:
         """Find the file that holds a row."""
         file = bisect_right(self._starts, row) - 1
         return self.files[file], row - self._starts[file] + 1
+
+
+def _group_starts(metadata, start: int) -> Iterator[int]:
+    """Give the first row of each row group of a file whose first row is `start`."""
+    sizes = (metadata.row_group(group).num_rows for group in range(metadata.num_row_groups))
+    return islice(accumulate(sizes, initial=start), metadata.num_row_groups)
+
+
+def _groups(metadata, groups: range, names: set[str]) -> Iterator[tuple[int, list[tuple[int, int]]]]:
+    """Give for each row group its number of rows, and where the bytes of the columns lie: neighbours as one range."""
+    for group in map(metadata.row_group, groups):
+        ranges: list[tuple[int, int]] = []
+        for column in map(group.column, range(group.num_columns)):
+            if column.path_in_schema in names:
+                start = column.dictionary_page_offset or column.data_page_offset
+                stop = start + column.total_compressed_size
+                if ranges and ranges[-1][1] == start:
+                    start = ranges.pop()[0]
+                ranges.append((start, stop))
+        yield group.num_rows, ranges
 
 
 def _open(file: str):

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
+from array_api_compat import is_array_api_obj, is_torch_array
 
-from netlearn.backend import real_array
+from netlearn.backend import namespace, real_array, to_numpy
 from netlearn.errors import InputError
 from netlearn.source.arrays import SelectedRows, Source
 from netlearn.source.checkpoint import Checkpoint
+from netlearn.source.device import moved
 from netlearn.source.stream import Streamed, gathered
 
 # The judge takes a twentieth of the rows, which the last polish gets back; the certificate a fiftieth, for good:
@@ -61,14 +63,28 @@ class Samples:
         rows = SelectedRows(X, y, rng.permutation(len(y)))
         return cls(rows, len(y) - _part(len(y), _JUDGE_SHARE), X_val, y_val)
 
+    def on(self, like) -> Samples:
+        """Return the division with the rows that learn and judge in the library and on the device of `like`."""
+        return (
+            self
+            if namespace(like) is namespace(self.rows.like)
+            else replace(self, rows=self.rows.moved(like))
+        )
+
 
 def hold(
     source: Source, n_held: int, rng: np.random.Generator, checkpoint: Checkpoint | None = None
 ) -> Samples:
-    """Divide the rows of a source that is too large for memory, in one pass: `n_held` random ones are to learn from."""
+    """Divide the rows of a source that is too large for memory, in one pass: `n_held` random ones are to learn from.
+
+    Of fewer rows than that, all but those that judge and certify are.
+    """
+    _refuse_too_few(source.n_rows)
     n_val, n_judge = _part(source.n_rows, _CERTIFICATE_SHARE), _part(source.n_rows, _JUDGE_SHARE)
+    n_held = min(n_held, source.n_rows - n_val - n_judge)
     chosen = rng.choice(source.n_rows, n_val + n_held + n_judge, replace=False)
     val, held = gathered(source, [chosen[:n_val], chosen[n_val:]], checkpoint)
+    _refuse_no_labels(held.y)
     beyond = Streamed(source, np.sort(chosen[:n_val]), held)
     rows = SelectedRows(held.X, held.y, np.arange(held.n_rows))
     return Samples(rows, n_held, val.X, val.y, beyond=beyond)
@@ -79,27 +95,46 @@ def _part(n: int, share: int) -> int:
     return max(1, min(max(n // share, min(_FEWEST, n // 5)), _MOST))
 
 
-def checked_rows(X, y) -> tuple[np.ndarray, np.ndarray]:
-    """Return X and y as float arrays of shapes (n, d) and (n,), or one sentence on why that cannot be."""
+def checked_rows(X, y):
+    """Return X and y as arrays of numbers of shapes (n, d) and (n,) or (n, m), or one sentence on why that cannot be.
+
+    A single column is one output. Torch tensors stay torch tensors, and y goes where X is.
+    """
     if y is None:
         raise InputError('"y" of learn must be given with an array X: one label per row.')
-    X = np.asarray(real_array("X", X, ndim=2))
+    X = _checked("X", X, ndim=2)
     try:
-        y = np.asarray(y)
+        y = y if is_array_api_obj(y) else np.asarray(y)
     except ValueError:
         raise InputError('"y" of learn must be an array of numbers; got a ragged sequence.') from None
     if y.ndim == 2 and y.shape[1] == 1:
         y = y[:, 0]
-    y = np.asarray(real_array("y", y, ndim=1))
+    y = _checked("y", y, ndim=2 if y.ndim == 2 else 1)
+    y = moved(y, X) if is_torch_array(X) else to_numpy(y)
+    _refuse_no_labels(y)
     if X.shape[1] == 0:
         raise InputError("X must have at least one column; got an array with none.")
     if len(y) != len(X):
         raise InputError(f"y must have one entry per row of X; got {len(y)} entries and {len(X)} rows.")
-    if len(X) < SMALLEST_SAMPLE:
-        raise InputError(
-            f"X has {len(X)} rows; at least {SMALLEST_SAMPLE} are needed to learn, judge and certify anything."
-        )
+    _refuse_too_few(len(X))
     return X, y
+
+
+def _checked(name: str, value, ndim: int):
+    array = real_array(name, value.detach() if is_torch_array(value) else value, ndim=ndim)
+    return array if is_torch_array(array) else np.asarray(array)
+
+
+def _refuse_no_labels(y) -> None:
+    if 0 in y.shape[1:]:
+        raise InputError("y must have at least one column; got an array with none.")
+
+
+def _refuse_too_few(n_rows: int) -> None:
+    if n_rows < SMALLEST_SAMPLE:
+        raise InputError(
+            f"X has {n_rows} rows; at least {SMALLEST_SAMPLE} are needed to learn, judge and certify anything."
+        )
 
 
 def checked_weight(weight, X: np.ndarray) -> np.ndarray:
@@ -129,5 +164,9 @@ def split(
     order = order[n_val:]
     n_train = len(order) - _part(n_val + len(order), _JUDGE_SHARE)
     return Samples(
-        SelectedRows(X, y, order), n_train, val.X, val.y, None if weight is None else weight[order]
+        SelectedRows(X, y, order),
+        n_train,
+        to_numpy(val.X),
+        to_numpy(val.y),
+        None if weight is None else weight[order],
     )

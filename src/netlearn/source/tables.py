@@ -13,7 +13,7 @@ from netlearn.errors import InputError
 class Table(Protocol):
     """Columns of numbers in a file.
 
-    A table of many files also has `chunks_from`, which begins to read near a given row.
+    A table that need not be read from its beginning also has `chunks_from`, which begins near a given row.
 
     Attributes
     ----------

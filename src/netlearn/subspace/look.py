@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from netlearn.backend import to_numpy
 from netlearn.source import Source
 from netlearn.source.arrays import over_blocks
 from netlearn.subspace.probes import (
@@ -54,7 +55,7 @@ def look(
     spectra : list of Spectrum
     """
     head = rows.head(min(rows.n_rows, _PILOT))
-    r = np.concatenate(list(over_blocks(lambda block: residual(*block), head)))
+    r = np.concatenate(list(over_blocks(lambda block: to_numpy(residual(*block)), head)))
     spread = float(np.std(r))
     if spread == 0.0:
         return np.zeros((rows.n_features, 0)), []
@@ -77,7 +78,7 @@ def _one_by_one(rows: Source, residual: Residual, probes: list[Probe], rng, want
     spectra: list[Spectrum] = []
     V = np.zeros((rows.n_features, 0))
     for probe in probes:
-        spectra.append(measure_leading(rows, residual, probe, rng))
+        spectra.append(measure_leading(rows, residual, probe, rng, wanted=wanted))
         V = span(spectra)
         if V.shape[1] >= wanted:
             break

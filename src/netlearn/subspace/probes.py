@@ -11,11 +11,12 @@ A probe is what turns rows into labels for a second-moment sum. Writing a new on
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
 
+from netlearn.backend import as_like, namespace, to_numpy
 from netlearn.moments import MomentSum, abs_hermite_coefficient
 from netlearn.moments.sums import N_GROUPS
 from netlearn.source import Source
@@ -26,7 +27,7 @@ from netlearn.subspace.sketch import leading_spectrum
 # eta' in units of the measured noise floor. The floor is one draw of the noise's operator norm, which fluctuates by a
 # share d^(-2/3) (the edge of a random matrix's spectrum); in few dimensions, half as large again is signal except for
 # heavy-tailed labels, where a false direction costs little.
-_LARGEST_MARGIN, _MARGIN_AT_ONE, _LEAST_MARGIN = 0.5, 5.0, 0.1
+_LARGEST_MARGIN, _MARGIN_AT_ONE, _LEAST_MARGIN = 0.5, 5.0, 0.05
 # An eigenvector counts for V when the probes that saw it add up to half a projector.
 _NU = 0.5
 
@@ -41,8 +42,8 @@ class Probe(Protocol):
 
     name: str
 
-    def labels(self, X: np.ndarray, r: np.ndarray) -> np.ndarray:
-        """Return one label per row, of mean about zero."""
+    def labels(self, X, r):
+        """Return one label per row, of mean about zero, in the library of X and r."""
         ...
 
 
@@ -52,7 +53,7 @@ class LabelProbe:
 
     name: str = "label"
 
-    def labels(self, X: np.ndarray, r: np.ndarray) -> np.ndarray:
+    def labels(self, X, r):
         """Return r."""
         return r
 
@@ -64,9 +65,11 @@ class RankProbe:
     pilot: np.ndarray
     name: str = "rank of |label|"
 
-    def labels(self, X: np.ndarray, r: np.ndarray) -> np.ndarray:
+    def labels(self, X, r):
         """Return the share of the pilot below |r|, minus one half."""
-        return np.searchsorted(self.pilot, np.abs(r)) / len(self.pilot) - 0.5
+        xp = namespace(r)
+        below = xp.searchsorted(as_like(self.pilot, r), xp.abs(r))
+        return xp.astype(below, r.dtype) / len(self.pilot) - 0.5
 
     @classmethod
     def from_residuals(cls, r: np.ndarray) -> RankProbe:
@@ -82,9 +85,10 @@ class TailProbe:
     share: float
     name: str = "tail of |label|"
 
-    def labels(self, X: np.ndarray, r: np.ndarray) -> np.ndarray:
+    def labels(self, X, r):
         """Return 1{|r| > cut}, centred."""
-        return (np.abs(r) > self.cut) - self.share
+        xp = namespace(r)
+        return xp.astype(xp.abs(r) > self.cut, r.dtype) - self.share
 
     @classmethod
     def from_residuals(cls, r: np.ndarray, share: float = 0.1) -> TailProbe:
@@ -105,9 +109,9 @@ class QuarticProbe:
     M_2: np.ndarray
     name: str = "degree 4"
 
-    def labels(self, X: np.ndarray, r: np.ndarray) -> np.ndarray:
+    def labels(self, X, r):
         """Return r (x^T B x - tr B)."""
-        return r * (np.einsum("ni,ni->n", X @ self.B, X) - np.trace(self.B))
+        return r * (namespace(X).vecdot(X @ as_like(self.B, X), X) - np.trace(self.B))
 
     def correction(self) -> np.ndarray:
         """Return what is to be added to the sum's matrix."""
@@ -155,7 +159,7 @@ def measure(rows: Source, residual, probes: list[Probe]) -> list[Spectrum]:
     probes : list of Probe
     """
     d = rows.n_features
-    totals = [MomentSum(np.eye(d)[:1], orders=(2,)) for _ in probes]
+    totals = [MomentSum(as_like(np.eye(1, d), rows.like), orders=(2,)) for _ in probes]
     for X, y in rows.blocks(n_cached=N_GROUPS):
         r = residual(X, y)
         for probe, total in zip(probes, totals, strict=True):
@@ -165,7 +169,7 @@ def measure(rows: Source, residual, probes: list[Probe]) -> list[Spectrum]:
 
 def _read(probe: Probe, total: MomentSum) -> Spectrum:
     moments = total.finalize()
-    M = np.asarray(moments.matrices[0, 0])
+    M = to_numpy(moments.matrices[0, 0])
     floor = float(noise_floor(*(half[0, 0] for half in moments.halves)))
     degree = 2
     if isinstance(probe, QuarticProbe):
@@ -175,11 +179,24 @@ def _read(probe: Probe, total: MomentSum) -> Spectrum:
     return _spectrum(probe, degree, rho[order], vectors[:, order], floor, M)
 
 
-def measure_leading(rows: Source, residual, probe: Probe, rng: np.random.Generator) -> Spectrum:
-    """Measure one probe without its matrix, which takes more passes but no d**2 anywhere."""
-    rho, vectors, floor = leading_spectrum(rows, residual, probe, rng)
+def measure_leading(
+    rows: Source, residual, probe: Probe, rng: np.random.Generator, *, wanted: int | None = None
+) -> Spectrum:
+    """Measure one probe without its matrix, which takes more passes but no d**2 anywhere.
+
+    Parameters
+    ----------
+    rows, residual, probe
+        As in `measure`.
+    rng : numpy.random.Generator
+        Draws the vectors to start from.
+    wanted : int, optional
+        Number of directions beyond which there is nothing more to see. Default: as many as there are.
+    """
+    rho, vectors, floor = leading_spectrum(rows, residual, probe, rng, wanted)
     c_2 = abs_hermite_coefficient(2)  # M_2 is in units of the lambda_i
-    return _spectrum(probe, 2, rho / c_2, vectors, floor / c_2, None)
+    spectrum = _spectrum(probe, 2, rho / c_2, vectors, floor / c_2, None)
+    return replace(spectrum, basis=spectrum.basis[:, :wanted])
 
 
 def _spectrum(probe: Probe, degree: int, rho, vectors, floor: float, M) -> Spectrum:

@@ -1,0 +1,92 @@
+"""One Dask worker against two, each a process with one thread, where computing is what costs.
+
+python benchmarks/dask_workers.py                          # seconds of a pass and of a whole fit, and their ratios
+python benchmarks/dask_workers.py --rows 600000 --repeats 5
+
+Rows are drawn inside the partitions, so that nothing is shipped. The two clusters take turns, so that both meet the
+same neighbours on the machine, and the best time of each counts. Where others keep its cores busy, only the processor
+time of the busiest worker tells how well the work is shared.
+"""
+
+import argparse
+import logging
+import os
+import time
+
+os.environ["OMP_NUM_THREADS"] = "1"  # before NumPy is loaded: the client, too, computes on one core
+
+import dask.array as da
+import numpy as np
+from distributed import Client, LocalCluster
+
+from netlearn import learn, teachers
+from netlearn.polish import Iterate
+from netlearn.polish.stream import finish_on_stream
+from netlearn.source import ArraySource
+from netlearn.source.dask import DaskSource
+from netlearn.source.stream import Streamed
+
+K, D, PARTITION = 20, 100, 50_000
+
+
+def planted(n):
+    target = teachers.random(K, D, 0)
+    X = da.random.default_rng(0).standard_normal((n, D), chunks=(PARTITION, D))
+    return target, X, X.map_blocks(target, drop_axis=1, dtype=float)
+
+
+def one_pass(n, client):
+    """At the target, where all labels are met, the polish needs a single pass."""
+    target, X, y = planted(n)
+    held = ArraySource(np.zeros((1, D)), np.zeros(1))
+    rows = Streamed(DaskSource.from_collections(X, y, client), np.zeros(0, dtype=int), held)
+    polished = finish_on_stream(rows, held, Iterate.from_network(target), biases=True)
+    assert polished.loss < 1e-25
+
+
+def whole_fit(n, client):
+    # The search on the rows that are held is the client's alone.
+    target, X, y = planted(n)
+    result = learn(DaskSource.from_collections(X, y, client), n_hidden=K, rng=0)
+    assert result.network.distance(target) < 1e-8 * target.norm()
+
+
+def seconds(measured, n, client):
+    """Return the time it takes, and the processor time of the worker that has most of it."""
+    before, start = client.run(time.process_time), time.perf_counter()
+    measured(n, client)
+    wall, after = time.perf_counter() - start, client.run(time.process_time)
+    return wall, max(after[worker] - before[worker] for worker in before)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rows", type=int, default=1_000_000)
+    parser.add_argument("--repeats", type=int, default=3)
+    asked = parser.parse_args()
+    shape = {"threads_per_worker": 1, "dashboard_address": "127.0.0.1:0", "silence_logs": logging.CRITICAL}
+    with LocalCluster(n_workers=1, **shape) as one, LocalCluster(n_workers=2, **shape) as two:
+        clients = Client(one), Client(two)
+        for client in clients:
+            # Linux divides a busy machine by sessions first: in one of its own, each worker counts for itself.
+            client.run(os.setsid)
+            one_pass(2 * PARTITION, client)  # imports and first calls
+        for measured in (one_pass, whole_fit):
+            turns = [
+                [seconds(measured, asked.rows, client) for client in clients] for _ in range(asked.repeats)
+            ]
+            alone, both = np.min(turns, axis=0)
+            name = measured.__name__.replace("_", " ")
+            print(
+                f"{name}: {alone[0]:.1f} s with one worker, {both[0]:.1f} s with two: {alone[0] / both[0]:.2f}"
+            )
+            print(
+                f"  of the busiest worker: {alone[1]:.1f} s and {both[1]:.1f} s: {alone[1] / both[1]:.2f}",
+                flush=True,
+            )
+        for client in clients:
+            client.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,322 @@
+r"""What each pass of `learn` reads, computes and holds, as formulas in N rows, d features and k units.
+
+The course is the usual one: labels are exact, inputs are N(0, I), probes show a dimension for every unit, and the first
+attempt succeeds. docs/scale.md lists the formulas, sets them against measurement and says what changes otherwise. How
+many rounds and products the fits take is measured, not derived: these are constants below. Sizes at which a room
+does something else are taken from that room.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from netlearn import corridor
+from netlearn.backend.calibrate import Rates
+from netlearn.backend.grain import grain
+from netlearn.errors import InputError
+from netlearn.moments import inputs
+from netlearn.polish import gauss_newton, prune
+from netlearn.polish import wide as wide_fits
+from netlearn.polish.wide import affordable_width, enough_rows, few_rows, n_unknowns
+from netlearn.source import files, samples
+from netlearn.source.arrays import HOST
+from netlearn.subspace import look
+
+DISK, MEMORY, ARITHMETIC = "disk", "memory", "arithmetic"
+
+# Measured, exact labels. Products of conjugate gradients for the affine part; rounds of the fit inside V, and products
+# in each where its normal matrix is not formed; products of a wide fit without V; products, or else normal matrices, of
+# the polish in full dimension.
+_AFFINE_PRODUCTS = 8
+_INNER_ROUNDS, _INNER_PRODUCTS = 10, 14
+_WIDE_PRODUCTS, _SURPLUS = 200, 1.25
+_POLISH_PRODUCTS, _POLISH_MATRICES = 80, 4
+# Most products of a round: up to four unknowns for each, normal matrices are formed.
+_MOST_INNER, _MOST_POLISH = 40, 150
+# Vectors on which the departure from normality is measured; how often these values, and rows, are gone through.
+_PROJECTIONS, _READINGS = 128, 10
+# How often arrays are gone through to check and divide their rows.
+_CHECKS = 3
+# Operations of a symmetric eigenvalue problem, in units of d**3.
+_EIGEN = 10
+_PROBES = 3
+_SKETCH_PRODUCTS, _SKETCH_VECTORS = 5, 32
+# How often rows are copied between the disk and a block; where they are gathered at random; and weighted for a moment.
+_COPIES_READ, _COPIES_GATHERED, _COPIES_WEIGHTED = 4, 1.5, 2.5
+# A Parquet reader holds a page of each column, a mebibyte unless its writer chose otherwise, and a chunk is held by
+# the reader, the one it hands on, and the one in use.
+_PAGE_BYTES, _CHUNKS = 2**20, 4
+
+
+class Rows(NamedTuple):
+    """A number of rows of some length, as a `Source` without rows in it."""
+
+    n_rows: int
+    n_features: int
+
+    def head(self, n_rows: int) -> Rows:
+        """Return the first rows."""
+        return Rows(n_rows, self.n_features)
+
+    def single(self) -> Rows:
+        """Return the rows in single precision."""
+        return self
+
+    @property
+    def n_bytes(self) -> int:
+        """Bytes of the rows and their labels in double precision."""
+        return 8 * self.n_rows * (self.n_features + 1)
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What one pass costs.
+
+    Attributes
+    ----------
+    name : str
+        What it does.
+    room : str
+        Where `Diagnostics.seconds` counts its time.
+    bytes_read : float
+        From disk.
+    bytes_moved : float
+        Read or written in memory by copies, beside what products read.
+    wide, narrow : float
+        Operations of products with matrices of many columns, and of a few, as in `Rates`.
+    resident : float
+        Bytes in memory meanwhile, beside Python and its libraries.
+    divides : bool
+        Whether workers share it: rows that stay where they are do, rows that are held do not.
+    """
+
+    name: str
+    room: str
+    bytes_read: float = 0.0
+    bytes_moved: float = 0.0
+    wide: float = 0.0
+    narrow: float = 0.0
+    resident: float = 0.0
+    divides: bool = False
+
+    @property
+    def flops(self) -> float:
+        """Operations in all."""
+        return self.wide + self.narrow
+
+    def parts(self, rates: Rates, workers: int = 1) -> dict[str, float]:
+        """Return the seconds of disk, memory and arithmetic, if each were alone."""
+        share = workers if self.divides else 1
+        return {
+            DISK: self.bytes_read / rates.disk / share,
+            MEMORY: self.bytes_moved / rates.memory / share,
+            ARITHMETIC: (self.wide / rates.wide + self.narrow / rates.narrow) / share,
+        }
+
+    def seconds(self, rates: Rates, workers: int = 1) -> float:
+        """Return the expected time: a thread reads ahead, and what is done in memory is done in turn."""
+        parts = self.parts(rates, workers)
+        return max(parts[DISK], parts[MEMORY] + parts[ARITHMETIC])
+
+    def bottleneck(self, rates: Rates) -> str:
+        """Return which of the three takes longest."""
+        parts = self.parts(rates)
+        return max(parts, key=parts.get)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The passes of one run, in order.
+
+    Attributes
+    ----------
+    passes : tuple of Cost
+    n_held : int
+        Rows that units are looked for among; all rows that learn where these fit in memory.
+    n_unknowns : int
+    streamed : bool
+        Whether the rows are read from files more than once, and never held together.
+    """
+
+    passes: tuple[Cost, ...]
+    n_held: int
+    n_unknowns: int
+    streamed: bool
+
+    @property
+    def n_passes(self) -> int:
+        """How often all rows are read from disk."""
+        return sum(cost.bytes_read > 0 for cost in self.passes)
+
+    @property
+    def resident(self) -> float:
+        """Bytes in memory at most."""
+        return max(cost.resident for cost in self.passes)
+
+    def seconds(self, rates: Rates, workers: int = 1) -> float:
+        """Return the expected time of the run."""
+        return sum(cost.seconds(rates, workers) for cost in self.passes)
+
+    def bottleneck(self, rates: Rates, workers: int = 1) -> str:
+        """Return what the run spends most of its time on: the bottlenecks of its passes, each by its seconds."""
+        totals = dict.fromkeys((DISK, MEMORY, ARITHMETIC), 0.0)
+        for cost in self.passes:
+            totals[cost.bottleneck(rates)] += cost.seconds(rates, workers)
+        return max(totals, key=totals.get)
+
+
+def least_rows(n_hidden: int, n_features: int, *, biases: bool = True) -> int:
+    """Return how many rows such a network needs, those that judge and certify included."""
+    return math.ceil(1.5 * n_unknowns(n_hidden, n_features, biases) / 0.9) + 40
+
+
+def plan(n_rows: int, n_features: int, n_hidden: int, *, biases: bool = True, in_files: bool = True) -> Plan:
+    """Return what learning so many rows costs.
+
+    Parameters
+    ----------
+    n_rows, n_features, n_hidden : int
+    biases : bool
+        Whether units have biases.
+    in_files : bool
+        Whether rows are read from files; else they are arrays in memory.
+    """
+    for name, value, least in (
+        ("n_rows", n_rows, 4),
+        ("n_features", n_features, 1),
+        ("n_hidden", n_hidden, 1),
+    ):
+        if value < least:
+            raise InputError(f'"{name}" of a plan must be at least {least:,}, got {value:,}.')
+    N, d, k = n_rows, n_features, n_hidden
+    every = Rows(N, d)
+    n_val, n_judge = samples._part(N, samples._CERTIFICATE_SHARE), samples._part(N, samples._JUDGE_SHARE)
+    n_held = max(corridor._LARGE_FILE // d, corridor._SMALLEST_PILOT)
+    streamed = in_files and N > 2 * n_held
+    train = Rows(n_held if streamed else N - n_val - n_judge, d)
+    held = Rows(train.n_rows + n_judge + n_val, d).n_bytes
+    chunks = _CHUNKS * 8 * files._CHUNK_ENTRIES + _PAGE_BYTES * (d + 1) if in_files else 0
+    copied = not streamed and 8 * N * d <= grain(HOST).kept_bytes
+    # What stays: the rows held, and the judge's rows apart; or two copies where rows are few.
+    held += Rows(n_judge, d).n_bytes + copied * every.n_bytes
+    read = every.n_bytes if in_files else 0
+    unknowns = n_unknowns(k, d, biases)
+    passes = (
+        Cost(
+            "read and check the rows",
+            "samples",
+            bytes_read=read,
+            bytes_moved=2 * (_COPIES_READ * read + _COPIES_GATHERED * held * streamed)
+            or _CHECKS * every.n_bytes,
+            resident=held + chunks,
+            divides=in_files,
+        ),
+        _standardise(train, 2 * _COPIES_GATHERED * every.n_bytes * copied, held),
+        _affine(train, held),
+        _probes(train, held),
+        _fits(train, k, biases, held),
+        _polish(train, k, biases, held),
+        Cost(
+            "polish on all rows",
+            "polish",
+            bytes_read=read * streamed,
+            bytes_moved=2 * (_COPIES_READ if streamed else _COPIES_GATHERED) * every.n_bytes,
+            narrow=4 * N * d * (k + 1),
+            resident=held + chunks * streamed,
+            divides=streamed,
+        ),
+        Cost(
+            "certificate",
+            "certify",
+            bytes_moved=2 * _COPIES_GATHERED * train.n_bytes,
+            narrow=2 * (train.n_rows + 2 * n_val) * d * (k + 1),
+            resident=held,
+        ),
+    )
+    return Plan(passes, train.n_rows, unknowns, streamed)
+
+
+def _standardise(train: Rows, copied: float, held: float) -> Cost:
+    d = train.n_features
+    n = min(train.n_rows, max(inputs._ROWS_PER_FEATURE * d, inputs._FEWEST_ROWS))
+    some = Rows(n, d)
+    if d <= inputs._MANY_FEATURES:
+        products = {"wide": n * d**2 + _EIGEN * d**3}
+    else:  # single precision takes half the time
+        products = {"narrow": 2 * n * d * inputs._N_VECTORS * inputs._N_PRODUCTS}
+    projected = min(n, inputs._FEWEST_ROWS) * _PROJECTIONS
+    return Cost(
+        "mean and covariance",
+        "moments",
+        bytes_moved=copied + _READINGS * (some.n_bytes + 8 * projected),
+        resident=held + some.n_bytes / 2 + 32 * projected,
+        **products,
+    )
+
+
+def _affine(train: Rows, held: float) -> Cost:
+    # One vector: a product takes as long as reading the rows.
+    pilot = min(
+        train.n_rows,
+        max(corridor._SMALLEST_PILOT, corridor._PILOT_PER_FEATURE * train.n_features),
+    )
+    moved = _AFFINE_PRODUCTS * 2 * _COPIES_GATHERED * Rows(pilot, train.n_features).n_bytes
+    return Cost("affine part", "moments", bytes_moved=moved, resident=held)
+
+
+def _probes(train: Rows, held: float) -> Cost:
+    n, d = train
+    if d <= look._MANY_FEATURES:
+        return Cost(
+            "probes",
+            "subspace",
+            bytes_moved=(2 * _COPIES_GATHERED + _PROBES * 2 * _COPIES_WEIGHTED) * train.n_bytes,
+            wide=_PROBES * (1.5 * n * d**2 + _EIGEN * d**3),
+            resident=held + _PROBES * 128 * d**2,
+        )
+    return Cost(
+        "sketch of one probe",
+        "subspace",
+        bytes_moved=(1 + _SKETCH_PRODUCTS) * 2 * _COPIES_GATHERED * train.n_bytes,
+        wide=_SKETCH_PRODUCTS * 2 * n * d * _SKETCH_VECTORS,  # in single precision, which takes half the time
+        resident=held + 16 * d * _SKETCH_VECTORS * _SKETCH_PRODUCTS + 8 * n,
+    )
+
+
+def _fits(train: Rows, k: int, biases: bool, held: float) -> Cost:
+    d = train.n_features
+    if k > d / 3:  # the full space is hardly larger than V
+        width = affordable_width(k, train.n_rows, d, biases, _SURPLUS)
+        n = enough_rows(train, width, biases, wide_fits._ENOUGH_TO_EXPLORE).n_rows
+        narrow = _WIDE_PRODUCTS * 4 * n * d * (width + 1)
+        return Cost("wide fit", "search", narrow=narrow, resident=held + 8 * n * (width + 1))
+    width = 2 * k + 2
+    P = n_unknowns(width, k, biases)
+    n = min(train.n_rows, max(4000, min(30 * P, 20_000 + 10 * P)))
+    wide = narrow = 0.0
+    if P <= gauss_newton._UNKNOWNS_PER_PRODUCT * _MOST_INNER:
+        wide = _INNER_ROUNDS * n * P**2
+    else:
+        narrow = _INNER_ROUNDS * _INNER_PRODUCTS * 4 * n * k * (width + 1)
+    if P <= wide_fits._FEW_UNKNOWNS:  # a normal matrix for each unit that is dropped
+        wide += sum(prune._ROWS_PER_UNKNOWN * n_unknowns(j, k, biases) ** 3 for j in range(k + 1, width + 1))
+    return Cost(
+        "fits inside V",
+        "search",
+        bytes_moved=2 * _COPIES_GATHERED * Rows(n, d).n_bytes,
+        wide=wide,
+        narrow=narrow,
+        resident=held + 8 * n * (k + width) + 8 * P**2,
+    )
+
+
+def _polish(train: Rows, k: int, biases: bool, held: float) -> Cost:
+    n, d = few_rows(train, k, biases)
+    P = n_unknowns(k, d, biases)
+    if P <= gauss_newton._UNKNOWNS_PER_PRODUCT * _MOST_POLISH:
+        products, own = {"wide": _POLISH_MATRICES * n * P**2}, 8 * P**2
+    else:
+        products, own = {"narrow": _POLISH_PRODUCTS * 4 * n * d * (k + 1)}, 4 * n * d + 12 * n * (k + 1)
+    return Cost("polish on rows held", "search", resident=held + own, **products)

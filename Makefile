@@ -5,12 +5,13 @@ BIN    := $(VENV)/bin
 # The products in the tests and the demo are small: on busy cores a second BLAS thread only waits for the first.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: help demo test lint format soak clean
+.PHONY: help demo test lint format docs soak clean
 
 help:
 	@echo "make demo    install netlearn into $(VENV) and run 'netlearn demo'"
 	@echo "make test    install what the tests need and run them (with the linter)"
 	@echo "make format  apply the code style"
+	@echo "make docs    build the site into docs/_build/html, examples included"
 	@echo "make clean   remove $(VENV) and caches"
 
 $(BIN)/python:
@@ -25,6 +26,11 @@ $(VENV)/.core: pyproject.toml | $(BIN)/python
 $(VENV)/.dev: pyproject.toml | $(BIN)/python
 	@echo "Installing netlearn with what its tests need ..."
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@ $(VENV)/.core
+
+$(VENV)/.docs: pyproject.toml | $(BIN)/python
+	@echo "Installing netlearn with what its site needs ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
 	@touch $@ $(VENV)/.core
 
 demo: $(VENV)/.core
@@ -43,5 +49,11 @@ format: $(VENV)/.dev
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 
+# Names that were removed must not linger in the reference.
+docs: $(VENV)/.docs
+	@rm -rf docs/api
+	@$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	@echo "Open docs/_build/html/index.html"
+
 clean:
-	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis docs/_build docs/api docs/gallery

@@ -27,6 +27,7 @@ extensions = [
     "docstrings",
 ]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
+templates_path = ["_templates"]
 exclude_patterns = ["_build", "examples", "**/GALLERY_HEADER.rst", "images/*.py"]
 default_role = "code"
 nitpicky = False

@@ -7,15 +7,16 @@ docs/references.bib in brackets become links to the bibliography.
 import re
 
 SECTION = re.compile(r"-{3,}\s*$")
-CODE = re.compile(r"(``.*?``|`[^`]*`)")
+# Code, emphasis and the mark of a list are the markup that docstrings use; all else is text.
+MARKUP = re.compile(r"(``.*?``|`[^`]*`|(?<![\w*(])\*\w[^*]*\w\*(?!\w)|^ *\* )")
 KEY = re.compile(r"\[([A-Z]+\d\d)\]_")
 
 
 def plain(line: str) -> str:
     """Escape what reStructuredText would take for markup, and link keys of the bibliography."""
-    parts = CODE.split(line)
-    for i in range(0, len(parts), 2):  # what lies between pieces of code
-        text = parts[i].replace("|", r"\|").replace("**", r"\*\*")
+    parts = MARKUP.split(line)
+    for i in range(0, len(parts), 2):  # what lies between pieces of markup
+        text = parts[i].replace("|", r"\|").replace("*", r"\*")
         text = re.sub(r"(?<=\w)_(?![\w])", r"\_", text)
         parts[i] = KEY.sub(r":cite:p:`\1`", text.replace(r"]\_", "]_"))
     return "".join(parts)
@@ -52,8 +53,8 @@ def convert(app, what, name, obj, options, lines: list[str]) -> None:
     lines[:] = without_references(lines)
     sections = (i - 1 for i, line in enumerate(lines) if i and SECTION.match(line))
     head = next(sections, len(lines))
-    # Names of parameters stand at the margin and are numpydoc's to read.
-    tail = [plain(line) if line.startswith("    ") else line for line in lines[head:]]
+    # Names of parameters stand at the margin and are numpydoc's to read; types beside them may hold a length.
+    tail = [plain(line) if line.startswith("    ") else line.replace("|", r"\|") for line in lines[head:]]
     lines[:] = prose(lines[:head]) + tail
 
 

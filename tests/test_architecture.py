@@ -19,7 +19,8 @@ MAY_IMPORT = {
     "result": {"certify", "network", "errors", "report"},
     "run": {"errors"},
     "verdict": {*BELOW, *ROOMS, "result", "run"},
-    "corridor": {*BELOW, *ROOMS, "result", "run", "verdict"},
+    "asking": {*BELOW, *ROOMS, "result", "run"},
+    "corridor": {*BELOW, *ROOMS, "result", "run", "verdict", "asking"},
     "cost": {*BELOW, *ROOMS, "corridor"},
     "paper": {*BELOW, *ROOMS, "result"},
 }

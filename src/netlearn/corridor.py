@@ -8,6 +8,7 @@ from dataclasses import asdict, replace
 
 import numpy as np
 
+from netlearn.asking import Asking
 from netlearn.backend import to_numpy
 from netlearn.backend.grain import grain
 from netlearn.backend.threads import block_threads
@@ -26,7 +27,7 @@ from netlearn.polish.shared import SharedIterate
 from netlearn.polish.smooth import smooth
 from netlearn.polish.stream import finish_on_stream
 from netlearn.polish.trimmed import finish_trimmed
-from netlearn.polish.wide import EXACT, n_unknowns, wide_fit
+from netlearn.polish.wide import EXACT, wide_fit
 from netlearn.result import Diagnostics, HeldOut, LearnResult, Probe
 from netlearn.run import Clock, Options, Progress, checked_options
 from netlearn.source import FileSource, Oracle, Source
@@ -43,8 +44,6 @@ from netlearn.verdict import ALMOST_EXACT, GAUSSIAN, Verdict
 _PILOT_PER_FEATURE, _SMALLEST_PILOT = 20, 20_000
 # Entries of a file that are held in memory: units are looked for among these rows, and polished on all.
 _LARGE_FILE = 2**25
-# Points that an oracle without a budget is asked for at most.
-_MOST_UNASKED = 200_000
 
 
 def learn(
@@ -131,7 +130,7 @@ def _learn(X, y, sample_weight, options: Options, rng, clock: Clock, folder) -> 
             raise InputError(
                 '"checkpoint" of learn must be left out when X is an Oracle: what it answered is in Oracle.bought.'
             )
-        return _learn_from_oracle(X, like, options, rng, clock)
+        return Asking(X, options, rng, clock, _learn_from_samples, like).run()
     if isinstance(X, FileSource | DaskSource):
         checkpoint = _checkpoint(folder, X.identity(), options, rng)
         return _learn_from_file(X, y, like, options, rng, clock, checkpoint)
@@ -155,7 +154,12 @@ def _checkpoint(folder, data, options: Options, rng) -> Checkpoint | None:
 
 
 def _learn_from_samples(
-    samples: Samples, options: Options, rng, clock: Clock, checkpoint: Checkpoint | None = None
+    samples: Samples,
+    options: Options,
+    rng,
+    clock: Clock,
+    checkpoint: Checkpoint | None = None,
+    attempts: int = MOST_ATTEMPTS,
 ) -> LearnResult:
     # Each room draws from its own stream: a draw more in one shifts no other.
     rng_moments, rng_search = rng.spawn(2)
@@ -189,7 +193,7 @@ def _learn_from_samples(
         clock.out_of_time,
         clock.tell,
     )
-    attempts = MOST_ATTEMPTS if outputs is None else ATTEMPTS_AT_MIXTURE
+    attempts = attempts if outputs is None else min(attempts, ATTEMPTS_AT_MIXTURE)
     found, probes = _found(search, inputs, options, attempts, rng_moments, clock, checkpoint)
     before = found.iterate
     clock.enter("polish", "polishing on all rows")
@@ -469,44 +473,3 @@ def _learn_from_file(
         samples = split(*checked_rows(*source.arrays()), rng)
     result = _learn_from_samples(samples.on(like), options, rng, clock, checkpoint)
     return replace(result, names=source.feature_names or (), target=source.target or "")
-
-
-def _learn_from_oracle(oracle: Oracle, like, options: Options, rng, clock: Clock) -> LearnResult:
-    """Ask for as many rows as it takes: first what the width suggests, then four times as many, and so on."""
-    d = oracle.n_features
-    k = 8 if options.n_hidden == "auto" else options.n_hidden
-    wanted = 10 * n_unknowns(k, d, True) + 100
-    rng_points, rng_learn = rng.spawn(2)
-    learning, certifying = [], []
-    n_asked = 0
-    best: LearnResult | None = None
-    while True:
-        # A tenth of the points is for the certificate: independent ones, not antithetic pairs.
-        more = int(min(wanted - n_asked, oracle.left))
-        n_asked += more
-        for_certificate = max(min(more // 10, 20_000), min(more, 2))
-        clock.tell(f"asking the oracle for {more:,} points")
-        learning.append(oracle.draw(more - for_certificate, rng_points, antithetic=True))
-        certifying.append(oracle.draw(for_certificate, rng_points, antithetic=False))
-        X, y = map(np.concatenate, zip(*learning, strict=True))
-        X_val, y_val = map(np.concatenate, zip(*certifying, strict=True))
-        checked_rows(X, y)
-        samples = Samples.from_parts(X, y, X_val, y_val, rng_learn).on(like)
-        samples.notes.append(f"{oracle.n_queries:,} points asked of the oracle")
-        result = _learn_from_samples(samples, options, rng_learn, clock)
-        worth_more = (
-            best is None or result.certificate.empirical_error < 0.5 * best.certificate.empirical_error
-        )
-        if (
-            best is None
-            or result.success
-            or result.certificate.empirical_error < best.certificate.empirical_error
-        ):
-            best = result
-        enough = result.success or oracle.left < len(y) // 10 + 8 or clock.out_of_time()
-        # Without a budget, four times the points must halve the error to be worth asking for.
-        if enough or (oracle.budget is None and (4 * wanted > _MOST_UNASKED or not worth_more)):
-            # A round cut short by the clock may be worse than the one before it.
-            return best if best is result else replace(best, status=result.status)
-        clock.enter("samples")
-        wanted *= 4

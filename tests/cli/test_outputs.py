@@ -13,13 +13,13 @@ import pytest
 import torch
 from pyarrow import csv as arrow_csv
 from pyarrow import parquet
+from rich.console import Console
 from safetensors.torch import load_file
 
 from netlearn import LearnResult, ShallowNetwork
 from netlearn.certify import bernstein_bound
 from netlearn.cli import predictions
 from netlearn.cli.describe import outputs_table
-from netlearn.cli.output import Console
 from tests.polish.several import network
 
 NETWORK = network(3, 4, 3, 0)
@@ -85,11 +85,10 @@ EVERY_WAY = {
     "each by name": ("-t", "logit_0", "-t", "logit_1", "--target", "logit_2"),
     "a star": ("-t", "logit_*"),
     "numbers": ("-t", "4", "-t", "5", "-t", "-1"),
-    "both": ("-t", "logit_0", "-t", "*_[12]", "-t", "logit_1", "-t", "l*2"),
 }
 
 
-@pytest.mark.parametrize("way", list(EVERY_WAY)[:3])
+@pytest.mark.parametrize("way", EVERY_WAY)
 def test_one_command_learns_saves_reports_and_predicts(run, folder, way):
     files = ("--out", "m.safetensors", "--report", "r.html", "--predictions", "p.csv")
     found = answer(run("learn", "exact.csv", *EVERY_WAY[way], "-k", 3, *files, "--json"))
@@ -156,7 +155,7 @@ def test_the_card_says_what_matters_and_fits_the_terminal(run):
 def test_predict_goes_by_names(run, monkeypatch, model, suffix):
     monkeypatch.setattr(predictions, "_GROUP", 40_000)  # reached once, with a rest
     X, y = rows(70_000, seed=5)
-    y = y + [0.25, 0.5, 1.0]
+    y = y + np.array([0.25, 0.5, 1.0])
     shuffled = ("logit_2", "salt", "logit_0", "age", "dose", "logit_1", "size")
     write("new.parquet", X, y, order=shuffled)
     expected = LearnResult.load(model).network(X)
@@ -253,7 +252,6 @@ def test_extract_and_back_to_torch(run):
     wide.load_state_dict(state)
     np.testing.assert_allclose(wide(X).detach().numpy(), expected, rtol=0, atol=1e-12)
     assert run("report", "m.safetensors", "--out", "r.html")[0] == 0
-    assert answer(run("predict", "m.safetensors", "exact.csv", "-o", "p.csv", "--json"), 2) if False else True
 
 
 @pytest.mark.parametrize(
@@ -271,7 +269,8 @@ def test_a_table_of_many_outputs_shows_the_largest_errors(m, shown, more):
     drawn = {int(line[1]): float(line[2]) for line in lines}
     assert drawn == {index: errors[index] for index in drawn}
     assert set(drawn.values()) == set(np.sort(errors)[-12:])
-    assert (more or "and") in captured.get() or more is None
+    assert ("more" in captured.get()) == (more is not None)
+    assert more is None or more in captured.get()
     assert all(float(line[3]) >= float(line[2]) + 0.12345 for line in lines)  # bounds are rounded up
 
 

@@ -69,7 +69,9 @@ with warnings.catch_warnings():
             error(
                 make_pipeline(
                     StandardScaler(),
-                    MLPRegressor(hidden_layer_sizes=(width,), solver="lbfgs", max_iter=500, random_state=seed),
+                    MLPRegressor(
+                        hidden_layer_sizes=(width,), solver="lbfgs", max_iter=500, random_state=seed
+                    ),
                 ).fit(X_train, y_train)
             )
             for seed in range(8)

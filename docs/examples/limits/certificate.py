@@ -53,7 +53,9 @@ for n in sizes:
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(9.5, 3.8), layout="constrained")
 left.loglog(true, bound / true, "o", color=figures.BLUE, markersize=3, label="bound / true error")
-left.loglog(true, empirical / true, "s", color=figures.VERMILION, markersize=3, label="empirical / true error")
+left.loglog(
+    true, empirical / true, "s", color=figures.VERMILION, markersize=3, label="empirical / true error"
+)
 left.axhline(1, color=figures.GREY, linewidth=1)
 left.set(xlabel="true error", ylabel="ratio", title=f"{runs} certificates of {n_val} rows")
 left.set(ylim=(0.8, 5), yticks=[1, 2, 5], yticklabels=["1", "2", "5"])

@@ -66,7 +66,9 @@ print(result.status.name, f"relative error {target.distance(result.network) / ta
 figure, (left, right) = plt.subplots(1, 2, figsize=(9.5, 3.8), layout="constrained")
 there = exact > 1e-12  # the others are zero, up to rounding
 left.semilogy(orders, estimated, "s-", color=figures.VERMILION, label="estimate from 20,000 rows")
-left.semilogy(np.array(orders)[there], exact[there], "o-", color=figures.BLUE, label="population; zero below degree 8")
+left.semilogy(
+    np.array(orders)[there], exact[there], "o-", color=figures.BLUE, label="population; zero below degree 8"
+)
 left.set(ylim=(1e-9, 1), xlim=(1.5, 12.5), xlabel=r"degree $\ell$", ylabel=r"operator norm of $M_\ell$")
 left.set_title("Algorithm 1: the signal lies far below the noise")
 left.legend(loc="upper left")

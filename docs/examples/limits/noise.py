@@ -64,7 +64,9 @@ for n in sizes:
     fell.append(target.distance(result.network) / target.norm())
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(9.5, 3.8), layout="constrained")
-left.loglog(levels, limit, "s-", color=figures.VERMILION, markersize=9, fillstyle="none", label="from the truth")
+left.loglog(
+    levels, limit, "s-", color=figures.VERMILION, markersize=9, fillstyle="none", label="from the truth"
+)
 left.loglog(levels, learned, "o", color=figures.BLUE, label="learn")
 left.loglog(levels, believed, "x", color=figures.GREEN, label="excess_error, its own estimate")
 left.set(xlabel="noise / spread of the labels", ylabel="relative error", title=f"{N:,} rows")

@@ -57,5 +57,7 @@ right.semilogy(widths, errors, "o-", color=figures.BLUE, label="width given")
 right.axvline(target.n_hidden, color=figures.GREY, linestyle="--", linewidth=1, label="planted width")
 right.plot(chosen.network.n_hidden, target.distance(chosen.network), "s", color=figures.VERMILION, markersize=9,
            fillstyle="none", label="chosen by auto")  # fmt: skip
-right.set(xlabel="units", ylabel="distance to the truth", xticks=list(widths), title="noise 0.05 on the labels")
+right.set(
+    xlabel="units", ylabel="distance to the truth", xticks=list(widths), title="noise 0.05 on the labels"
+)
 right.legend()

@@ -80,7 +80,9 @@ left.set(xlabel="questions", ylabel="relative error", title="useless, then exact
 left.set_xticks(budgets, [str(budget) for budget in budgets])
 left.minorticks_off()
 right.plot(t, black_box(np.outer(t, along)), color=figures.BLUE, label="the model")
-right.plot(bends, found(np.outer(bends, along)), "o", color=figures.VERMILION, label="bends of recovered units")
+right.plot(
+    bends, found(np.outer(bends, along)), "o", color=figures.VERMILION, label="bends of recovered units"
+)
 right.set(xlabel="place on the line", ylabel="answer", title="along a line through the inputs")
 right.legend()
 

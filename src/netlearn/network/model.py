@@ -234,7 +234,7 @@ class ShallowNetwork:
     def norm(self) -> float:
         """Return ||f|| = sqrt(E |f(x)|^2) for x ~ N(0, I), in closed form; squares are summed over outputs.
 
-        norm()**2 == mean()**2 + variance(), up to rounding. Cost: O(k^2 d).
+        norm()**2 == mean()**2 + variance(), up to rounding, with both summed over outputs. Cost: O(k^2 d).
         """
         return distance.norm(self)
 
@@ -258,7 +258,10 @@ class ShallowNetwork:
         return distance.distance(self, other)
 
     def sobol(self) -> sensitivity.SobolIndices:
-        """Return the Sobol indices of each input (first order and total) for x ~ N(0, I), in closed form."""
+        """Return the Sobol indices of each input (first order and total) for x ~ N(0, I), in closed form.
+
+        With several outputs their variances are summed; `per_output` has the indices of each.
+        """
         return sensitivity.sobol(self)
 
     def to_relu(self) -> relu.ReluForm:

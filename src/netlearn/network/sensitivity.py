@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,27 +23,39 @@ class SobolIndices:
     Attributes
     ----------
     first_order : array of shape (d,)
-        Var E[f | x_j] / Var f: what input j explains alone.
+        Var E[f | x_j] / Var f: what input j explains alone. With several outputs variances are summed over them.
     total : array of shape (d,)
         1 - Var E[f | all but x_j] / Var f: what is lost without input j.
+    per_output : tuple of SobolIndices
+        With several outputs, those of each; zeros for one that is constant.
     """
 
     first_order: NDArray[np.float64]
     total: NDArray[np.float64]
+    per_output: tuple[SobolIndices, ...] = ()
 
 
-def sobol(network: ShallowNetwork) -> SobolIndices:
-    """Return the first-order and total Sobol indices of each input; variances are summed over outputs.
+def sobol(network: ShallowNetwork, inputs: Sequence[int] | None = None) -> SobolIndices:
+    """Return the first-order and total Sobol indices of some inputs, by default of all.
 
     Both are the pair integral of the variance with the correlation <u_i, u_j> restricted to some coordinates.
-    Absolute error at rounding level. Cost: O(d k^2) pair integrals.
+    Absolute error at rounding level. Cost: O(k^2) pair integrals for each input.
     """
     f = Ramps.of(network)
-    whole = f.variance_given(slice(None))[0].sum()
-    if whole <= 0:
+    whole = f.variance_given(slice(None))[0]
+    if whole.sum() <= 0:
         raise InputError("Sobol indices share out the variance of a network, but this network is constant.")
-    inputs = np.eye(network.n_features, dtype=bool)
-    alone = np.array([f.variance_given(one)[0].sum() for one in inputs])
-    without = np.array([f.variance_given(~one)[0].sum() for one in inputs])
+    wanted = np.eye(network.n_features, dtype=bool)[slice(None) if inputs is None else list(inputs)]
+    alone = np.array([f.variance_given(one)[0] for one in wanted])
+    lost = whole - np.array([f.variance_given(~one)[0] for one in wanted])
+    joint = _shares(alone.sum(axis=1), lost.sum(axis=1), whole.sum())
+    if network.n_outputs == 1:
+        return joint
+    return replace(joint, per_output=tuple(map(_shares, alone.T, lost.T, whole)))
+
+
+def _shares(alone: NDArray[np.float64], lost: NDArray[np.float64], whole: float) -> SobolIndices:
+    if whole <= 0:
+        return SobolIndices(np.zeros_like(alone), np.zeros_like(lost))
     # The exact values lie in [0, 1]; rounding may step over by its own size.
-    return SobolIndices(np.clip(alone / whole, 0.0, 1.0), np.clip(1 - without / whole, 0.0, 1.0))
+    return SobolIndices(np.clip(alone / whole, 0.0, 1.0), np.clip(lost / whole, 0.0, 1.0))

@@ -9,6 +9,7 @@ readers can tell apart; where a colour means something, so does a shape.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,8 +19,11 @@ from netlearn.errors import InputError
 from netlearn.report.measures import (
     Directions,
     coefficient_sizes,
+    feature_names,
     leading_directions,
     probe_family,
+    sensitivity,
+    worst_outputs,
 )
 from netlearn.report.words import number, share_text
 
@@ -38,7 +42,11 @@ BLUE, VERMILION, GREEN, PURPLE, ORANGE, GREY = (
 )
 
 _KINDS = ((BLUE, "o"), (VERMILION, "s"), (GREEN, "^"), (PURPLE, "D"), (ORANGE, "v"))
-_EIGENVALUES, _UNITS = 30, 40
+_EIGENVALUES, _UNITS, _OUTPUTS = 30, 40, 40
+# Shades of a heat map, few enough to be drawn as shapes and not as pixels.
+_SHADES = 11
+# Characters of a name beside an axis.
+_NAME = 16
 # Points of the grid, along each axis, on which the fit is drawn; and half the width of a plane's window.
 _GRID, _WINDOW = 60, 3.0
 
@@ -72,34 +80,37 @@ def spectrum(result: LearnResult, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def summary(result: LearnResult, ax: Axes | None = None) -> Axes:
+def summary(result: LearnResult, ax: Axes | None = None, *, output: int | None = None) -> Axes:
     """Draw held-out labels against the leading directions, with the fit over the data.
 
     One direction: labels as points, the network's expectation given that direction as a curve. Two: the plane
     of both, labels as coloured points on the network's expectation in the same colours. Where the fit is good
-    the points vanish into the ground. With several outputs it is the first that is drawn.
+    the points vanish into the ground. Of several outputs the one that fits worst is drawn, unless another is asked for.
     """
     found = leading_directions(result)
     _need(found, "summary", "held-out rows and a network that is not constant")
     from matplotlib.ticker import MaxNLocator
 
     ax = _axes(ax)
+    output = worst_outputs(result)[0] if output is None else output
     S = found.coordinates(result.held_out.X)[:, : found.n_shown]
-    y = result.held_out.y.reshape(len(S), -1)[:, 0]
-    label = result.target or "y"
+    y = result.held_out.y.reshape(len(S), -1)[:, output]
+    label = result.output_names[output]
     if found.n_shown == 1:
         grid = np.linspace(S.min(), S.max(), 400)[:, None]
         ax.plot(
             S[:, 0], y, "o", color=BLUE, markersize=3, alpha=0.5, markeredgewidth=0, label="held-out rows"
         )
-        ax.plot(grid[:, 0], _expected(found, grid), color=VERMILION, linewidth=1.5, label="network")
+        ax.plot(grid[:, 0], _expected(found, grid, output), color=VERMILION, linewidth=1.5, label="network")
         ax.set(xlabel=_direction(found, 0), ylabel=label)
         ax.legend(frameon=False)
         return ax
     reach = max(_WINDOW, float(np.quantile(np.abs(S), 0.995)))
     line = np.linspace(-reach, reach, _GRID)
     first, second = np.meshgrid(line, line)
-    ground = _expected(found, np.column_stack([first.ravel(), second.ravel()])).reshape(first.shape)
+    ground = _expected(found, np.column_stack([first.ravel(), second.ravel()]), output).reshape(
+        first.shape
+    )
     low, high = np.quantile(y, [0.005, 0.995])
     levels = MaxNLocator(12).tick_values(low, high)
     drawn = ax.contourf(first, second, ground, levels, cmap="cividis", extend="both")
@@ -114,9 +125,33 @@ def summary(result: LearnResult, ax: Axes | None = None) -> Axes:
 
 
 def neurons(result: LearnResult, ax: Axes | None = None) -> Axes:
-    """Draw the coefficients of the units as bars, largest first."""
+    """Draw the coefficients of the units as bars, largest first; of several outputs as a heat map.
+
+    In the heat map they are in units of the largest of their output.
+    """
     _need(_has_units(result), "neurons", "a network with units")
-    return _bars(coefficient_sizes(result.network), "coefficient λ", BLUE, ax)
+    lam = result.network.coefficients
+    if lam.ndim == 1 or lam.shape[1] == 1:
+        return _bars(lam.reshape(-1), "coefficient λ", BLUE, ax)
+    largest = np.max(np.abs(lam), axis=0)
+    shares = lam / np.where(largest > 0, largest, 1.0)
+    ax = _heat_map(shares.T, result.output_names, ax, ("PuOr", -1.0, 1.0), "λ / largest of its output")
+    ax.set_xlabel("unit")
+    _whole_numbers(ax.xaxis)
+    return ax
+
+
+def sobol(result: LearnResult, ax: Axes | None = None) -> Axes:
+    """Draw the total Sobol indices of the leading features as a heat map with a line for each output."""
+    found = sensitivity(result)
+    _need(found, "sobol", "held-out rows and a network that is not constant")
+    each = found.indices.per_output or (found.indices,)
+    totals = np.array([own.total for own in each])
+    ax = _heat_map(totals, result.output_names, ax, ("cividis", 0.0, 1.0), "total Sobol index")
+    names = feature_names(result)
+    ax.set_xticks(np.arange(1, len(found.features) + 1), [_short(names[index]) for index in found.features])
+    ax.tick_params(axis="x", rotation=90)
+    return ax
 
 
 def biases(result: LearnResult, ax: Axes | None = None) -> Axes:
@@ -158,24 +193,27 @@ def directions(result: LearnResult, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def predicted(result: LearnResult, ax: Axes | None = None) -> Axes:
-    """Draw predictions against held-out labels, with the diagonal on which a perfect network would lie."""
-    y, fit = _held_out(result, "predicted")
+def predicted(result: LearnResult, ax: Axes | None = None, *, output: int | None = None) -> Axes:
+    """Draw predictions against held-out labels, with the diagonal on which a perfect network would lie.
+
+    Of several outputs the one that fits worst is drawn, unless another is asked for.
+    """
+    y, fit, name = _held_out(result, "predicted", output)
     ax = _axes(ax)
     ends = [min(y.min(), fit.min()), max(y.max(), fit.max())]
     ax.plot(ends, ends, color=GREY, linewidth=1)
     ax.plot(y, fit, "o", color=BLUE, markersize=3, alpha=0.5, markeredgewidth=0)
-    ax.set(xlabel=f"{result.target or 'y'}, held out", ylabel="predicted")
+    ax.set(xlabel=f"{name}, held out", ylabel="predicted")
     return ax
 
 
-def residuals(result: LearnResult, ax: Axes | None = None) -> Axes:
-    """Draw held-out label minus prediction against the label."""
-    y, fit = _held_out(result, "residuals")
+def residuals(result: LearnResult, ax: Axes | None = None, *, output: int | None = None) -> Axes:
+    """Draw held-out label minus prediction against the label; of several outputs as `predicted` does."""
+    y, fit, name = _held_out(result, "residuals", output)
     ax = _axes(ax)
     ax.axhline(0.0, color=GREY, linewidth=1)
     ax.plot(y, y - fit, "o", color=BLUE, markersize=3, alpha=0.5, markeredgewidth=0)
-    ax.set(xlabel=f"{result.target or 'y'}, held out", ylabel="residual")
+    ax.set(xlabel=f"{name}, held out", ylabel="residual")
     return ax
 
 
@@ -215,18 +253,48 @@ def _has_units(result: LearnResult) -> bool:
     return result.network is not None and result.network.n_hidden > 0
 
 
-def _held_out(result: LearnResult, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Labels and predictions of all outputs, one after the other."""
+def _held_out(result: LearnResult, name: str, output: int | None) -> tuple[np.ndarray, np.ndarray, str]:
+    """Labels, predictions and the name of one output, by default the worst."""
     _need(result.network is not None and result.held_out is not None, name, "a network and held-out rows")
-    return result.held_out.y.ravel(), result.network(result.held_out.X).ravel()
+    output = worst_outputs(result)[0] if output is None else output
+    y, fit = (
+        values.reshape(len(values), -1)[:, output]
+        for values in (result.held_out.y, result.network(result.held_out.X))
+    )
+    return y, fit, _short(result.output_names[output])
 
 
-def _expected(found: Directions, S: np.ndarray) -> np.ndarray:
-    return found.expected(S).reshape(len(S), -1)[:, 0]
+def _short(name: str) -> str:
+    """Cut a name that would push the figure aside."""
+    return name if len(name) <= _NAME else f"{name[: _NAME - 1]}…"
+
+
+def _expected(found: Directions, S: np.ndarray, output: int) -> np.ndarray:
+    return found.expected(S).reshape(len(S), -1)[:, output]
 
 
 def _direction(found: Directions, index: int) -> str:
     return f"direction {index + 1} (explains {share_text(found.shares[index])} alone)"
+
+
+def _heat_map(
+    values: np.ndarray, names: Sequence[str], ax: Axes | None, shades: tuple[str, float, float], label: str
+) -> Axes:
+    """Draw the first rows and columns of a matrix, columns counted from 1; `shades` are a map and its ends."""
+    from matplotlib import colormaps
+
+    ax = _axes(ax)
+    shown = values[:_OUTPUTS, :_UNITS]
+    name, low, high = shades
+    edges = [np.arange(n + 1) + 0.5 for n in shown.shape]
+    drawn = ax.pcolormesh(
+        edges[1], edges[0], shown, cmap=colormaps[name].resampled(_SHADES), vmin=low, vmax=high
+    )
+    drawn.set(edgecolor="face", linewidth=0.4)  # or seams show as hairlines
+    ax.set_yticks(np.arange(1, len(shown) + 1), [_short(name) for name in names[: len(shown)]])
+    ax.invert_yaxis()
+    ax.figure.colorbar(drawn, ax=ax, label=label)
+    return ax
 
 
 def _bars(values: np.ndarray, label: str, colour: str, ax: Axes | None) -> Axes:

@@ -13,6 +13,7 @@ from scipy.special import erf
 
 from netlearn.network import ShallowNetwork
 from netlearn.network.ramps import Ramps
+from netlearn.network.sensitivity import SobolIndices, sobol
 
 if TYPE_CHECKING:
     from netlearn.result import LearnResult, Probe
@@ -85,29 +86,63 @@ class FitQuality:
         Root mean square and largest magnitude of the errors.
     spread : float
         Standard deviation of the labels.
-    r_squared : float or None
-        1 - rms^2 / spread^2; None if the labels are all equal.
     """
 
     n_rows: int
     rms: float
     largest: float
     spread: float
-    r_squared: float | None
+
+    @property
+    def r_squared(self) -> float | None:
+        """1 - rms^2 / spread^2; None if the labels are all equal."""
+        return 1 - (self.rms / self.spread) ** 2 if self.spread > 0 else None
 
 
 def fit_quality(result: LearnResult) -> FitQuality | None:
-    """Compare network and labels on `result.held_out`; None if either is missing."""
-    if result.network is None or result.held_out is None:
+    """Compare network and labels on `result.held_out`; None if either is missing.
+
+    Of several outputs, squared errors and variances are summed.
+    """
+    each = output_qualities(result)
+    if not each:
         return None
+    rms, spread = math.hypot(*(own.rms for own in each)), math.hypot(*(own.spread for own in each))
+    return FitQuality(each[0].n_rows, rms, max(own.largest for own in each), spread)
+
+
+def output_qualities(result: LearnResult) -> list[FitQuality]:
+    """Compare each output with its labels on `result.held_out`; none if network or rows are missing."""
+    if result.network is None or result.held_out is None:
+        return []
     y = result.held_out.y
     errors = y - result.network(result.held_out.X)
+    return [_quality(*columns) for columns in zip(_columns(y), _columns(errors), strict=True)]
+
+
+def _columns(values: Array) -> Array:
+    return values.reshape(len(values), -1).T
+
+
+def _quality(y: Array, errors: Array) -> FitQuality:
     largest = float(np.max(np.abs(errors)))
     # Divided first: squares of very large or very small labels would leave float64.
     rms = largest * math.sqrt(np.mean((errors / largest) ** 2)) if largest > 0 else 0.0
     size = float(np.max(np.abs(y)))
     spread = size * float(np.std(y / size)) if size > 0 else 0.0
-    return FitQuality(len(y), rms, largest, spread, 1 - (rms / spread) ** 2 if spread > 0 else None)
+    return FitQuality(len(y), rms, largest, spread)
+
+
+def worst_outputs(result: LearnResult) -> list[int]:
+    """Return the outputs by how large their error on held-out rows is beside the spread of their labels, worst first."""
+
+    def share(own: FitQuality) -> float:
+        if own.spread > 0:
+            return own.rms / own.spread
+        return math.inf if own.rms > 0 else 0.0
+
+    shares = [share(own) for own in output_qualities(result)]
+    return sorted(range(len(shares)), key=lambda output: -shares[output])
 
 
 def coefficient_sizes(network: ShallowNetwork) -> Array:
@@ -164,7 +199,8 @@ class Directions:
     network : ShallowNetwork
         f as a function of s.
     shares : array of shape (min(r, 8),)
-        Var E[f | s_j] / Var f for s ~ N(0, I): what a direction explains alone; decreasing.
+        Var E[f | s_j] / Var f for s ~ N(0, I): what a direction explains alone; decreasing. Variances are summed over
+        outputs, each in units of the size of its own parameters.
     n_shown : int
         1 if the first explains the network (almost) alone, else 2.
     joint_share : float
@@ -207,12 +243,10 @@ def leading_directions(result: LearnResult) -> Directions | None:
         return None
     X, spreads = result.held_out.X, feature_spreads(result)
     scale, centre = np.where(spreads > 0, spreads, 1.0), X.mean(axis=0)
-    f = _standardised(result.network, scale, centre)
-    size = np.abs(f.linear).sum() + np.abs(f.coefficients).sum()
-    if size == 0:
+    f, size = _in_own_units(_standardised(result.network, scale, centre))
+    if not np.any(f.linear) and not f.n_hidden:
         return None
-    # The units of y play no part, and a linear part at rounding level beside the units adds no direction.
-    f = (1 / size) * f
+    # A linear part at rounding level beside the units adds no direction.
     seen = np.vstack([f.units, f.linear.reshape(-1, f.n_features)])
     _, strengths, basis = np.linalg.svd(seen, full_matrices=False)
     B = basis[strengths > 1e-9 * strengths[0]].T
@@ -241,7 +275,7 @@ def leading_directions(result: LearnResult) -> Directions | None:
     return Directions(
         side * axes,
         centre @ (side * axes),
-        size * g.precompose(side * Q[:, order]),
+        _scaled(g.precompose(side * Q[:, order]), size),
         shares[order[:n_measured]],
         n_shown,
         joint,
@@ -259,6 +293,19 @@ def _standardised(f: ShallowNetwork, scale: Array, centre: Array) -> ShallowNetw
     )
 
 
+def _in_own_units(f: ShallowNetwork) -> tuple[ShallowNetwork, Array]:
+    """Return the network with each output in units of the size of its parameters, and these; y's own play no part."""
+    size = np.abs(f.linear).sum(axis=-1) + np.abs(f.coefficients).sum(axis=0)
+    size = np.where(size > 0, size, 1.0)
+    return _scaled(f, 1 / size), size
+
+
+def _scaled(f: ShallowNetwork, factors: Array) -> ShallowNetwork:
+    """Return the network with each output multiplied by its factor."""
+    linear = (factors * f.linear.T).T
+    return ShallowNetwork(linear, factors * f.coefficients, f.units, f.biases, factors * f.intercept)
+
+
 def _gradients(f: ShallowNetwork, X: Array) -> Array:
     """Return the gradients of all outputs at all rows, shape (n * outputs, d)."""
     signs = np.sign(X @ f.units.T + f.biases)
@@ -271,3 +318,46 @@ def _share(ramps: Ramps, kept: Array | list[int], total: float) -> float:
     mask = np.zeros(ramps.units.shape[1], dtype=bool)
     mask[kept] = True
     return float(np.clip(ramps.variance_given(mask)[0].sum() / total, 0.0, 1.0))
+
+
+@dataclass(frozen=True)
+class Sensitivity:
+    """The features that move the network most, with their Sobol indices.
+
+    Attributes
+    ----------
+    features : list of int
+        Columns of X, by decreasing total index; of several outputs by the largest.
+    indices : SobolIndices
+        Of these features, for independent normal ones with the means and spreads of the held-out rows.
+    """
+
+    features: list[int]
+    indices: SobolIndices
+
+
+def sensitivity(result: LearnResult, count: int = 12) -> Sensitivity | None:
+    r"""Return the Sobol indices of the features that matter; None without rows, or for a constant network.
+
+    These are the ones of the largest mean of (d_j f)^2, which bounds the variance that is lost without feature j
+    (Poincare's inequality), over the variance of f. Cost: O(k^2) pair integrals for each.
+    """
+    if result.network is None or result.held_out is None:
+        return None
+    X, spreads = result.held_out.X, feature_spreads(result)
+    f, _ = _in_own_units(_standardised(result.network, spreads, X.mean(axis=0)))
+    variance = np.reshape(f.variance(), -1)
+    if not np.any(variance > 0):
+        return None
+    slopes = _gradients(f, (X - X.mean(axis=0)) / np.where(spreads > 0, spreads, 1.0))
+    squares = np.mean(slopes.reshape(len(X), f.n_outputs, -1) ** 2, axis=0)
+    bounds = np.max(squares / np.where(variance > 0, variance, np.inf)[:, None], axis=0)
+    leading = np.argsort(-bounds, kind="stable")[:count]
+    found = sobol(f, leading)
+    order = np.argsort(-np.max([own.total for own in found.per_output or (found,)], axis=0), kind="stable")
+    return Sensitivity(leading[order].tolist(), _taken(found, order))
+
+
+def _taken(indices: SobolIndices, order: Array) -> SobolIndices:
+    each = tuple(_taken(own, order) for own in indices.per_output)
+    return SobolIndices(indices.first_order[order], indices.total[order], each)

@@ -7,16 +7,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from netlearn.report.measures import (
     Directions,
+    Sensitivity,
     coefficient_sizes,
     feature_names,
     fit_quality,
     leading_features,
     nearest_angles,
+    output_qualities,
     probe_name,
+    worst_outputs,
 )
-from netlearn.report.words import column, number, share_text
+from netlearn.report.words import column, number, rounded_up, share_text
 
 if TYPE_CHECKING:
     from netlearn.result import LearnResult
@@ -24,7 +29,9 @@ if TYPE_CHECKING:
 # Leading eigenvalues of each probe, units, and rounds of the polish that a table lists.
 _EIGENVALUES, _UNITS, _ROUNDS = 6, 50, 40
 # The block of parameters that is printed; the file has all of them.
-_PARAMETER_UNITS, _PARAMETER_FEATURES = 20, 12
+_PARAMETER_UNITS, _PARAMETER_FEATURES, _PARAMETER_OUTPUTS = 20, 12, 20
+# Outputs that have a line of their own, and those that have a column.
+_OUTPUT_ROWS, _OUTPUT_COLUMNS = 12, 6
 
 
 @dataclass(frozen=True)
@@ -85,10 +92,14 @@ def directions_table(result: LearnResult, found: Directions) -> Table:
 
 
 def units_table(result: LearnResult, count: int = _UNITS) -> Table:
-    """List the units: coefficient, bias, angle to the nearest other, leading features."""
+    """List the units: coefficient, bias, angle to the nearest other, leading features.
+
+    Of a few outputs each has a column of coefficients, of many their norms are listed.
+    """
     f = result.network
     k = min(f.n_hidden, count)
-    columns = coefficient_sizes(f)[:k], f.biases[:k], nearest_angles(f)[:k]
+    headings, coefficients = _coefficients(result)
+    columns = *coefficients[:, :k], f.biases[:k], nearest_angles(f)[:k]
     numbers = [zip(column(values), map(float, values), strict=True) for values in columns]
     rows = [
         [
@@ -98,17 +109,36 @@ def units_table(result: LearnResult, count: int = _UNITS) -> Table:
         ]
         for index, entries in enumerate(zip(*numbers, strict=True))
     ]
-    heading = "coefficient" if f.coefficients.ndim == 1 else "norm of coefficients"
     return Table(
-        ["unit", heading, "bias", "angle to nearest (°)", "leading features"],
+        ["unit", *headings, "bias", "angle to nearest (°)", "leading features"],
         rows,
         f"The {k:,} largest of {f.n_hidden:,} units." if k < f.n_hidden else "",
     )
 
 
+def _coefficients(result: LearnResult) -> tuple[list[str], np.ndarray]:
+    """Return headings and coefficients, a row of them for each output or for their norms."""
+    f = result.network
+    if f.n_outputs == 1:
+        return ["λ"], f.coefficients.reshape(1, -1)
+    if f.n_outputs > _OUTPUT_COLUMNS:
+        return ["norm of λ"], coefficient_sizes(f)[None, :]
+    return [f"λ of {name}" for name in result.output_names], f.coefficients.T
+
+
 def fit_table(result: LearnResult) -> Table:
-    """List root mean square, largest error and R^2 on the rows that travel with the result."""
+    """List root mean square, largest error and R^2 on the rows that travel with the result.
+
+    Several outputs have a line each, the worst first where they are many.
+    """
     quality = fit_quality(result)
+    if result.network.n_outputs > 1:
+        each = output_qualities(result)
+        headings = ["root mean square error", "largest error", "standard deviation of the labels", "R²"]
+        numbers = {
+            output: (own.rms, own.largest, own.spread, own.r_squared) for output, own in enumerate(each)
+        }
+        return _by_output(result, headings, numbers)
     entries = [
         ("root mean square error", quality.rms),
         ("largest error", quality.largest),
@@ -117,6 +147,48 @@ def fit_table(result: LearnResult) -> Table:
     ]
     rows = [[Cell(name), Cell(number(value, 4), value)] for name, value in entries if value is not None]
     return Table([f"on {quality.n_rows:,} held-out rows", "value"], rows)
+
+
+def certificates_table(result: LearnResult) -> Table:
+    """List held-out error and bound of each of several outputs, the worst first where they are many."""
+    each = result.certificate.per_output
+    numbers = {
+        output: (own.empirical_error, rounded_up(own.error_bound)) for output, own in enumerate(each)
+    }
+    return _by_output(result, ["held-out error", "at most"], numbers)
+
+
+def _by_output(
+    result: LearnResult, headings: Sequence[str], numbers: dict[int, Sequence[float | None]]
+) -> Table:
+    order = list(numbers)
+    if len(order) > _OUTPUT_ROWS:
+        order = (worst_outputs(result) or order)[:_OUTPUT_ROWS]
+    left = len(numbers) - len(order)
+    rows = [
+        [
+            Cell(result.output_names[output]),
+            *(Cell("") if value is None else Cell(number(value, 4), value) for value in numbers[output]),
+        ]
+        for output in order
+    ]
+    return Table(["output", *headings], rows, f"The worst {len(order)}, and {left:,} more." if left else "")
+
+
+def sobol_table(result: LearnResult, found: Sensitivity) -> Table:
+    """List the Sobol indices of the leading features: of a few outputs the total index of each."""
+    names, joint, each = feature_names(result), found.indices, found.indices.per_output
+    if each and len(each) <= _OUTPUT_COLUMNS:
+        headings = [f"total, {name}" for name in result.output_names]
+        columns = [own.total for own in each]
+    else:
+        headings, columns = ["alone", "total"], [joint.first_order, joint.total]
+    rows = [
+        [Cell(names[feature]), *(Cell(share_text(column[place]), float(column[place])) for column in columns)]
+        for place, feature in enumerate(found.features)
+    ]
+    left = result.network.n_features - len(rows)
+    return Table(["feature", *headings], rows, f"{left:,} more features matter less." if left else "")
 
 
 def trace_table(result: LearnResult) -> Table:
@@ -136,34 +208,32 @@ def parameters_table(result: LearnResult) -> Table:
     f, names = result.network, feature_names(result)
     k, d = min(f.n_hidden, _PARAMETER_UNITS), min(f.n_features, _PARAMETER_FEATURES)
 
-    def row(label: str, coefficient: object, bias: float | None, vector: Sequence[float]) -> list[Cell]:
-        blank = Cell("")
-        return [
-            Cell(label),
-            blank if coefficient is None else _parameter(coefficient),
-            blank if bias is None else _parameter(bias),
-            *map(_parameter, vector[:d]),
-        ]
-
-    several = f.n_outputs > 1 or f.linear.ndim == 2
+    headings, coefficients = _coefficients(result)
+    blank = [Cell("")] * len(headings)
+    shown = result.output_names[:_PARAMETER_OUTPUTS]
+    labels = ["c, w"] if len(shown) == 1 else [f"c, w of {name}" for name in shown]
     rows = [
-        row(f"c, w of output {index + 1}" if several else "c, w", None, c, w)
-        for index, (c, w) in enumerate(
-            zip(
-                [f.intercept] if not several else f.intercept, f.linear.reshape(-1, f.n_features), strict=True
-            )
-        )
+        [Cell(label), *blank, _parameter(c), *map(_parameter, w[:d])]
+        for label, c, w in zip(labels, np.ravel(f.intercept), f.linear.reshape(-1, f.n_features), strict=False)
     ]
-    sizes = coefficient_sizes(f)
-    rows += [row(f"unit {index + 1}", sizes[index], f.biases[index], f.units[index]) for index in range(k)]
-    cut = []
+    rows += [
+        [
+            Cell(f"unit {index + 1}"),
+            *map(_parameter, [*coefficients[:, index], f.biases[index], *f.units[index, :d]]),
+        ]
+        for index in range(k)
+    ]
+    cut = [] if len(shown) == f.n_outputs else [f"{len(shown):,} of {f.n_outputs:,} outputs"]
     if k < f.n_hidden:
         cut.append(f"{k:,} of {f.n_hidden:,} units")
     if d < f.n_features:
         cut.append(f"{d:,} of {f.n_features:,} features")
-    left_out = f"Only the first {' and '.join(cut)} are printed; the lines below give all." if cut else ""
-    coefficient = "norm of λ" if several else "λ"
-    return Table(["", coefficient, "b (or c)", *names[:d]], rows, left_out)
+    left_out = f"Only the first {_listed(cut)} are printed; the lines below give all." if cut else ""
+    return Table(["", *headings, "b (or c)", *names[:d]], rows, left_out)
+
+
+def _listed(parts: Sequence[str]) -> str:
+    return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
 
 
 def _parameter(value: object) -> Cell:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from netlearn.result import LearnResult
 
 _MINUS, _TIMES, _THIN_SPACE = "\N{MINUS SIGN}", "\N{MULTIPLICATION SIGN}", "\N{NARROW NO-BREAK SPACE}"
+_NAMED_OUTPUTS = 6
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 VERDICTS = {
@@ -86,9 +87,10 @@ def certificate_sentence(certificate: Certificate | None) -> str:
         return "There is no certificate."
     if not math.isfinite(certificate.error_bound):
         return f"No bound: {plural(certificate.n_val, 'fresh row')} are too few for one."
+    together = " of all outputs together" if certificate.per_output else ""
     what = {
-        "bernstein": "the root mean square error of its predictions, label noise included,",
-        "lipschitz": "the root mean square error of the network under N(0, I)",
+        "bernstein": f"the root mean square error of its predictions{together}, label noise included,",
+        "lipschitz": f"the root mean square error{together} of the network under N(0, I)",
     }[certificate.method]
     # Rounded up: a bound that is rounded down is none.
     return (
@@ -140,6 +142,8 @@ def facts(result: LearnResult) -> list[Fact]:
     if result.network is not None:
         k = result.network.n_hidden
         found.append(Fact("n-hidden", "Hidden units", f"{k:,}", k))
+        if (m := result.network.n_outputs) > 1:
+            found.append(Fact("n-outputs", "Outputs", f"{m:,}", m))
     if result.subspace is not None:
         d, r = result.subspace.shape
         found.append(Fact("dimension", "Dimension of V", f"{r:,}", r, f"of {d:,}"))
@@ -161,6 +165,15 @@ def facts(result: LearnResult) -> list[Fact]:
         seconds = sum(seen.seconds.values())
         found.append(Fact("seconds", "Seconds", number(seconds, 2), seconds))
     return found
+
+
+def target_words(result: LearnResult) -> str:
+    """Say what was learned: the name of y, or the first names of several outputs; empty where there are none."""
+    if not result.target or isinstance(result.target, str):
+        return result.target or ""
+    shown, m = result.target[:_NAMED_OUTPUTS], len(result.target)
+    more = f" and {m - len(shown):,} more" if m > len(shown) else ""
+    return f"{', '.join(shown)}{more}"
 
 
 def departure_sentence(departure: float | None) -> str:

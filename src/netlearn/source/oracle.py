@@ -130,11 +130,17 @@ class Oracle:
         self._outputs = outputs
         return answer.reshape(n, *outputs)
 
-    def draw(self, n: int, rng: np.random.Generator, *, antithetic: bool) -> tuple[np.ndarray, np.ndarray]:
-        """Ask at `n` points of N(0, I); antithetic ones come as x, -x, so that odd and even parts separate."""
+    def draw(
+        self, n: int, rng: np.random.Generator, *, antithetic: bool, radius: float = 1.0
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Ask at `n` points of N(0, radius^2 I).
+
+        Antithetic ones come as x, -x, so that odd and even parts separate.
+        """
         if antithetic:
             half = rng.standard_normal((-(-n // 2), self.n_features))
             X = np.stack([half, -half], axis=1).reshape(-1, self.n_features)[:n]
         else:
             X = rng.standard_normal((n, self.n_features))
+        X *= radius
         return X, self.ask(X)

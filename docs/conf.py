@@ -30,7 +30,7 @@ source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 templates_path = ["_templates"]
 exclude_patterns = ["_build", "examples", "**/GALLERY_HEADER.rst", "images/*.py"]
 default_role = "code"
-nitpicky = False
+highlight_language = "none"  # formulas and commands; code says that it is Python
 
 myst_enable_extensions = ["amsmath", "attrs_inline", "colon_fence", "dollarmath"]
 myst_heading_anchors = 3
@@ -41,6 +41,7 @@ autosummary_generate = True
 autodoc_typehints = "none"  # the docstrings say it in words
 autodoc_member_order = "bysource"
 numpydoc_show_class_members = False
+toc_object_entries_show_parents = "hide"
 
 copybutton_prompt_text = r">>> |\.\.\. "
 copybutton_prompt_is_regexp = True
@@ -51,14 +52,13 @@ sphinx_gallery_conf = {
     "filename_pattern": r"\.py",
     "subsection_order": ["examples/start", "examples/uses", "examples/limits", "examples/data"],
     "reset_modules": ("matplotlib", "figure_style.apply"),
-    "abort_on_example_error": False,
     "download_all_examples": False,
     "image_srcset": ["2x"],
-    "matplotlib_animations": False,
     "min_reported_time": 1e9,  # seconds depend on the machine
     "write_computation_times": False,
     "show_signature": False,
     "remove_config_comments": True,
+    "ignore_repr_types": r"matplotlib",  # what a last line happens to return says nothing
 }
 
 html_theme = "pydata_sphinx_theme"
@@ -66,6 +66,9 @@ html_title = "netlearn"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_show_sourcelink = False
+html_sidebars = {
+    page: [] for page in ("index", "architecture", "references", "scale")
+}  # pages without pages below
 html_theme_options = {
     "navbar_end": ["theme-switcher"],
     "header_links_before_dropdown": 6,

@@ -16,6 +16,7 @@ from sklearn.multioutput import MultiOutputRegressor
 from sklearn.neural_network import MLPRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from netlearn import FileSource, NetLearnRegressor, Oracle, Status, learn, teachers
@@ -108,6 +109,7 @@ def test_several_outputs_share_their_units():
     assert model.network_ == learn(X, Y, n_hidden=3, rng=0).network
     assert model.network_.coefficients.shape == (3, 2)
     assert len(model.certificate_.per_output) == 2
+    assert get_tags(model).target_tags.multi_output
     np.testing.assert_allclose(model.predict(X), Y, atol=1e-9)
     assert model.transform(X).shape == (600, 3)
     # A score between zero and one, of outputs that are explained to different parts.

@@ -78,7 +78,7 @@ def test_every_statement_has_a_function_and_a_test():
         assert re.fullmatch(r"`tests/[\w/.]+::test_\w+`(, `tests/[\w/.]+::test_\w+`)*", tests)
 
 
-@pytest.mark.parametrize("page", ["lemmas.md", "corrections.md", "notation.md"])
+@pytest.mark.parametrize("page", sorted(path.name for path in THEORY.glob("*.md")))
 def test_what_the_page_names_exists(page):
     assert missing((THEORY / page).read_text(encoding="utf-8")) == []
 

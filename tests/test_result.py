@@ -80,6 +80,34 @@ def test_same_would_see_a_difference(result):
     assert not same(result, replace(result, names=("a", "b", "c")))
 
 
+@pytest.mark.parametrize(
+    ("m", "target", "names"),
+    [
+        (None, "", ("y",)),
+        (None, "price", ("price",)),
+        (None, ("price",), ("price",)),
+        (3, "", ("y1", "y2", "y3")),
+        (2, ("low", "high"), ("low", "high")),
+    ],
+)
+def test_outputs_have_names_and_keep_them(tmp_path, m, target, names):
+    outputs = () if m is None else (m,)
+    network = ShallowNetwork(np.ones((*outputs, 2)), np.ones((1, *outputs)), np.eye(2)[:1])
+    result = LearnResult(network, None, Status.FAILED, target=target)
+    assert result.output_names == names
+    result.save(tmp_path / "r.safetensors")
+    assert same(LearnResult.load(tmp_path / "r.safetensors").target, target)
+    assert LearnResult(None, None, Status.FAILED, target=target).output_names == ()
+
+
+def test_names_of_some_outputs_are_refused():
+    network = ShallowNetwork(np.ones((3, 2)), np.ones((1, 3)), np.eye(2)[:1])
+    with pytest.raises(
+        InputError, match='"target" of a result must be one name, or name all 3 outputs, got 2'
+    ):
+        LearnResult(network, None, Status.FAILED, target=("a", "b"))
+
+
 @pytest.fixture(scope="module")
 def learned():
     rng = np.random.default_rng(0)

@@ -235,7 +235,7 @@ def _learn_from_samples(
             noise_level=verdict.noise_level(),
             excess_error=verdict.excess_error(),
             departure=inputs.departure,
-            notes=tuple(samples.notes) + both + verdict.notes(),
+            notes=tuple(samples.notes) + inputs.notes + both + verdict.notes(),
         ),
         HeldOut.first(samples.X_val, samples.y_val),
     )
@@ -330,7 +330,7 @@ def _rows(samples: Samples, everything: Source) -> dict[str, int]:
 
 def _is_left_where_it_is(rows: SelectedRows, inputs: Standardiser) -> bool:
     """Whether a copy of the rows would cost more than gathering them anew in each pass."""
-    return inputs.W is None and 8 * rows.n_rows * rows.n_features > grain(rows.like).kept_bytes
+    return inputs.is_cheap and 8 * rows.n_rows * rows.n_features > grain(rows.like).kept_bytes
 
 
 def _on_everything(search: Search, found: Candidate, everything: Source, clock: Clock) -> Candidate:

@@ -20,6 +20,13 @@ NETWORKS = {
     "three outputs, linear part beside": ShallowNetwork(
         rng.normal(size=(3, 4)), rng.normal(size=(2, 3)), rng.normal(size=(2, 4))
     ),
+    "more outputs than inputs": ShallowNetwork(
+        rng.normal(size=(10, 4)),
+        rng.normal(size=(20, 10)),
+        rng.normal(size=(20, 4)),
+        rng.normal(size=20),
+        rng.normal(size=10),
+    ),
     "no units": ShallowNetwork([1.0, 2.0], [], np.zeros((0, 2)), None, 3.0),
     "constant": ShallowNetwork([0.0, 0.0], [], np.zeros((0, 2)), None, 3.0),
     "three constants": ShallowNetwork(np.zeros((3, 2)), np.zeros((0, 3)), np.zeros((0, 2)), None, [1, 2, 3]),

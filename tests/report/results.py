@@ -19,7 +19,7 @@ def made(network, *, status=Status.NOISE_LIMITED, noise=0.1, n_rows=200, seed=0,
     X = rng.standard_normal((n_rows, d))
     y = network(X)
     y = y + noise * rng.standard_normal(y.shape)
-    certificate = certify(network, X, y, failure_prob=0.01, method="bernstein") if y.ndim == 1 else None
+    certificate = certify(network, X, y, failure_prob=0.01, method="bernstein")
     values = np.sort(rng.exponential(size=(2, d)))[:, ::-1] * [[1], [-1]]
     diagnostics = Diagnostics(
         probes=(
@@ -29,8 +29,8 @@ def made(network, *, status=Status.NOISE_LIMITED, noise=0.1, n_rows=200, seed=0,
         rows={"train": 4000, "certify": n_rows},
         seconds={"search": 1.25, "polish": 0.5},
         trace=(0.5, 0.1, 1e-3, 1e-6),
-        noise_level=noise,
-        excess_error=noise / 10,
+        noise_level=float(np.linalg.norm(noise)),
+        excess_error=float(np.linalg.norm(noise)) / 10,
         departure=2.5,
         notes=("a note",),
     )
@@ -54,10 +54,21 @@ def affine(d=3):
     return made(ShallowNetwork(np.arange(1.0, d + 1), [], np.zeros((0, d)), None, 2.0))
 
 
-def several_outputs():
+def several_outputs(m=2, d=5, **fields):
     rng = np.random.default_rng(1)
-    network = ShallowNetwork.from_relu(rng.normal(size=(4, 5)), rng.normal(size=(4, 2)), rng.normal(size=4))
-    return made(network)
+    network = ShallowNetwork.from_relu(rng.normal(size=(4, d)), rng.normal(size=(4, m)), rng.normal(size=4))
+    # Noise of very different size: the outputs fit ever worse.
+    return made(network, noise=0.1 * 2.0 ** np.arange(m) if m < 10 else 0.1, **fields)
+
+
+def one_constant_output():
+    f = several_outputs(3).network
+    kept = np.array([1.0, 1.0, 0.0])
+    return made(
+        ShallowNetwork(kept[:, None] * f.linear, kept * f.coefficients, f.units, f.biases, [0.0, 1.0, 2.0]),
+        noise=kept * 0.1,
+        target=("first", "second", "third"),
+    )
 
 
 def nothing_found():
@@ -77,6 +88,17 @@ CASES = {
     "many units": lambda: made(teachers.random(70, 60, 0)),
     "one held-out row": lambda: made(teachers.random(2, 3, 0), n_rows=1),
     "several outputs": several_outputs,
+    "one output constant": one_constant_output,
+    "several affine outputs": lambda: made(
+        ShallowNetwork(np.eye(3, 4), np.zeros((0, 3)), np.zeros((0, 4)), None, [1.0, 2.0, 3.0])
+    ),
+    "constant outputs": lambda: made(
+        ShallowNetwork(np.zeros((2, 3)), np.zeros((0, 2)), np.zeros((0, 3)), None, [1.0, 2.0])
+    ),
+    "many outputs": lambda: several_outputs(60, 30, target=tuple(f"logit_{o}" for o in range(60))),
+    "several outputs, one held-out row": lambda: several_outputs(n_rows=1),
+    "several outputs, no certificate": lambda: replace(several_outputs(), certificate=None),
+    "several outputs, no held-out rows": lambda: replace(several_outputs(), held_out=None),
     "no certificate": lambda: replace(in_dimension(2), certificate=None),
     "no held-out rows": lambda: replace(in_dimension(2), held_out=None),
     "no diagnostics": lambda: replace(in_dimension(2), diagnostics=Diagnostics()),

@@ -9,7 +9,7 @@ import pytest
 
 from netlearn import learn, teachers
 from tests.report.browser import EXECUTABLE, browser
-from tests.report.results import NASTY, in_dimension, made
+from tests.report.results import CASES, NASTY, in_dimension, made, several_outputs
 
 pytestmark = pytest.mark.skipif(EXECUTABLE is None, reason="no Chromium is installed")
 
@@ -32,6 +32,8 @@ def results():
         "learned": learn(X, target(X), rng=0),
         "dim V 3": in_dimension(3),
         "nasty names": made(teachers.random(3, 4, 0, biases=1.0), names=NASTY, target="<img src=x>"),
+        "several outputs": several_outputs(3, names=(*NASTY, "x5"), target=("t" * 300, "<b>", "third")),
+        "many outputs": CASES["many outputs"](),
         "long names": replace(made(teachers.random(30, 12, 0)), names=(*long, "z" * 300), target="t" * 300),
     }
 
@@ -45,7 +47,7 @@ def files(results, tmp_path_factory):
     return paths
 
 
-NAMES = ["learned", "dim V 3", "nasty names", "long names"]
+NAMES = ["learned", "dim V 3", "nasty names", "several outputs", "many outputs", "long names"]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -114,6 +116,8 @@ def test_numbers_shown_are_those_of_the_result(page, files, results, name):
         "error-bound": result.certificate.error_bound,
         "departure": seen.departure,
     }
+    if result.network.n_outputs > 1:
+        expected["n-outputs"] = result.network.n_outputs
     if seen.noise_level is not None:
         expected |= {"noise-level": seen.noise_level, "excess-error": seen.excess_error}
     assert values == expected

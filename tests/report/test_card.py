@@ -30,6 +30,20 @@ def test_the_card_shows_the_leading_units():
     assert "more" not in Reader(card_html(in_dimension(2))).text
 
 
+def test_the_card_lists_the_bounds_of_several_outputs():
+    result = CASES["one output constant"]()
+    text = Reader(card_html(result)).text
+    assert "Outputs 3" in " ".join(text.split())
+    assert "of all outputs together" in text
+    for name, own in zip(result.output_names, result.certificate.per_output, strict=True):
+        assert name in text
+        assert own.empirical_error == 0 or f"{own.empirical_error:.4g}" in text
+    assert "λ of second" in text
+    many = Reader(card_html(CASES["many outputs"]())).text
+    assert "The worst 12, and 48 more." in many
+    assert len(many) < 4000
+
+
 def test_the_card_needs_neither_matplotlib_nor_jinja():
     code = (
         "import sys; from tests.report.results import in_dimension; in_dimension(2)._repr_html_(); "

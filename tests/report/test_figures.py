@@ -14,7 +14,17 @@ from netlearn.report.measures import leading_directions
 from netlearn.result import Diagnostics
 from tests.report.results import CASES, in_dimension, made
 
-ALL = ("spectrum", "summary", "neurons", "biases", "directions", "predicted", "residuals", "convergence")
+ALL = (
+    "spectrum",
+    "summary",
+    "sobol",
+    "neurons",
+    "biases",
+    "directions",
+    "predicted",
+    "residuals",
+    "convergence",
+)
 
 
 def lines(ax, marker=None):
@@ -50,6 +60,8 @@ def test_pyplot_is_never_imported():
         ("spectrum", "no diagnostics"),
         ("summary", "no held-out rows"),
         ("summary", "a constant"),
+        ("sobol", "no held-out rows"),
+        ("sobol", "constant outputs"),
         ("neurons", "k = 0"),
         ("neurons", "no network"),
         ("biases", "k = 0"),
@@ -111,6 +123,43 @@ def test_bars_are_coefficients_and_biases():
     heights = [bar.get_height() for bar in figures.biases(in_dimension(2)).patches]
     np.testing.assert_array_equal(heights, network.biases)
     assert len(figures.neurons(CASES["many units"]()).patches) == 40
+
+
+def test_coefficients_of_several_outputs_are_a_heat_map():
+    result = CASES["one output constant"]()
+    lam = result.network.coefficients
+    ax = figures.neurons(result)
+    drawn = ax.collections[0].get_array().reshape(3, 4)
+    for shares, column in zip(drawn[:2], lam.T, strict=False):
+        np.testing.assert_allclose(shares, column / np.max(np.abs(column)))
+    assert not np.any(drawn[2])
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["first", "second", "third"]
+    assert figures.neurons(CASES["many outputs"]()).collections[0].get_array().size == 40 * 4
+
+
+def test_sobol_indices_are_drawn_by_output_and_feature():
+    result = CASES["several outputs"]()
+    X = result.held_out.X
+    f = result.network.precompose(np.diag(X.std(axis=0)), X.mean(axis=0))
+    ax = figures.sobol(result)
+    features = [int(label.get_text()[1:]) - 1 for label in ax.get_xticklabels()]
+    assert sorted(features) == list(range(5))
+    expected = [own.total[features] for own in f.sobol().per_output]
+    np.testing.assert_allclose(ax.collections[0].get_array().reshape(2, 5), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("asked", [None, 0])
+def test_the_worst_output_is_drawn_unless_another_is_asked_for(asked):
+    result = CASES["several outputs"]()  # the second has twice the noise
+    worst = 1 if asked is None else asked
+    y, fit = result.held_out.y[:, worst], result.network(result.held_out.X)[:, worst]
+    ax = figures.predicted(result, output=asked)
+    np.testing.assert_array_equal(lines(ax, "o")[0], np.column_stack([y, fit]))
+    assert ax.get_xlabel() == f"y{worst + 1}, held out"
+    drawn = lines(figures.residuals(result, output=asked), "o")[0]
+    np.testing.assert_array_equal(drawn, np.column_stack([y, y - fit]))
+    points = figures.summary(result, output=asked).collections[-1]
+    np.testing.assert_array_equal(points.get_array(), y)
 
 
 def test_units_of_a_plane_lie_on_the_circle_at_their_angles():

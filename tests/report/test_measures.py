@@ -13,7 +13,10 @@ from netlearn.report.measures import (
     leading_directions,
     leading_features,
     nearest_angles,
+    output_qualities,
     probe_name,
+    sensitivity,
+    worst_outputs,
 )
 from netlearn.result import HeldOut, Probe
 from tests.report.results import CASES, affine, in_dimension, made
@@ -52,6 +55,72 @@ def test_the_held_out_error_is_the_certificates_where_there_is_one():
     assert bare.rms == pytest.approx(result.certificate.empirical_error, rel=1e-12)
     assert held_out_error(replace(result, certificate=None, held_out=None)) is None
     assert held_out_error(CASES["equal labels"]()).relative is None
+
+
+def test_outputs_are_measured_one_by_one_and_together():
+    network = ShallowNetwork([[1.0], [0.0]], np.zeros((0, 2)), np.zeros((0, 1)))
+    X = np.array([[0.0], [1.0], [2.0], [3.0]])
+    y = np.column_stack([[1.0, 1.0, 2.0, 2.0], [3.0, -3.0, 3.0, -3.0]])
+    result = replace(made(network), held_out=HeldOut(X, y))
+    first, second = output_qualities(result)
+    assert (first.rms, first.spread) == pytest.approx((math.sqrt(0.5), 0.5))  # errors 1, 0, 0, -1
+    assert (second.rms, second.largest, second.spread, second.r_squared) == pytest.approx(
+        (3.0, 3.0, 3.0, 0.0)
+    )
+    joint = fit_quality(result)
+    assert (joint.n_rows, joint.largest) == (4, 3.0)
+    assert joint.rms == pytest.approx(math.sqrt(9.5))
+    assert joint.spread == pytest.approx(math.sqrt(9.25))
+    assert joint.r_squared == pytest.approx(1 - 9.5 / 9.25)
+    assert worst_outputs(result) == [0, 1]  # sqrt(2) of its spread, and 1
+    assert held_out_error(replace(result, certificate=None)).relative == pytest.approx(math.sqrt(9.5 / 9.25))
+
+
+def test_the_worst_outputs_come_first_and_constants_count_by_their_error():
+    result = CASES["one output constant"]()  # which is met exactly
+    assert worst_outputs(result)[-1] == 2
+    X, y = result.held_out.X, result.held_out.y.copy()
+    y[:, 2] += 1e-9
+    assert worst_outputs(replace(result, held_out=HeldOut(X, y)))[0] == 2
+    assert worst_outputs(CASES["no held-out rows"]()) == []
+
+
+def test_outputs_of_very_different_size_have_the_same_directions():
+    result = CASES["several outputs"]()
+    f, scale = result.network, np.array([1e-8, 1e8])
+    scaled = ShallowNetwork(
+        scale[:, None] * f.linear, scale * f.coefficients, f.units, f.biases, scale * f.intercept
+    )
+    other = replace(result, network=scaled, held_out=HeldOut(result.held_out.X, scale * result.held_out.y))
+    found, again = leading_directions(result), leading_directions(other)
+    np.testing.assert_allclose(again.shares, found.shares, rtol=1e-9)
+    np.testing.assert_allclose(again.axes, found.axes, rtol=1e-6, atol=1e-9)
+    S = found.coordinates(result.held_out.X)
+    np.testing.assert_allclose(again.expected(S), scale * found.expected(S), rtol=1e-6, atol=1e-9)
+    one, two = sensitivity(result), sensitivity(other)
+    assert one.features == two.features
+    np.testing.assert_allclose(two.indices.per_output[1].total, one.indices.per_output[1].total, atol=1e-12)
+
+
+def test_sobol_indices_are_those_of_the_features_that_matter():
+    rng = np.random.default_rng(0)
+    scales = np.geomspace(1e-3, 1e3, 30)
+    weights = np.where(np.arange(30) % 6 == 0, 1.0, 1e-6) / scales
+    units = rng.standard_normal((2, 30)) * weights
+    network = ShallowNetwork(np.zeros(30), [1.0, -0.5], units, rng.standard_normal(2))
+    X = 5.0 + rng.standard_normal((500, 30)) * scales
+    result = replace(made(network), held_out=HeldOut(X, network(X)))
+    found = sensitivity(result, count=5)
+    assert set(found.features) == {0, 6, 12, 18, 24}
+    expected = network.precompose(np.diag(X.std(axis=0)), X.mean(axis=0)).sobol()
+    np.testing.assert_allclose(found.indices.total, expected.total[found.features], atol=1e-9)
+    np.testing.assert_allclose(found.indices.first_order, expected.first_order[found.features], atol=1e-9)
+    assert list(found.indices.total) == sorted(found.indices.total, reverse=True)
+    assert sensitivity(CASES["a constant"]()) is None
+    # A feature that does not vary in the rows explains nothing, whatever its weight.
+    X[:, 0] = 1.0
+    still = sensitivity(replace(result, held_out=HeldOut(X, network(X))), count=30)
+    assert still.indices.total[still.features.index(0)] == 0.0
 
 
 def test_angles_are_between_lines_and_exact_when_small():

@@ -18,6 +18,7 @@ SECTIONS = [
     "verdict",
     "spectra",
     "summary",
+    "features",
     "neurons",
     "predicted",
     "polish",
@@ -156,14 +157,9 @@ def test_numbers_beside_the_figures_are_those_of_the_result():
     result = in_dimension(3)
     page = page_html(result)
 
-    def table(key):
-        body = re.search(rf'<table id="{key}-table">.*?<tbody>(.*?)</tbody>', page, re.DOTALL)[1]
-        rows = re.findall(r"<tr>(.*?)</tr>", body, re.DOTALL)
-        return [[float(value) for value in re.findall(r'data-value="([^"]*)"', row)] for row in rows]
-
     f, held_out = result.network, result.held_out
     errors = held_out.y - f(held_out.X)
-    fit = [row[0] for row in table("predicted")]
+    fit = [row[0] for row in table(page, "predicted")]
     np.testing.assert_allclose(
         fit,
         [
@@ -173,15 +169,69 @@ def test_numbers_beside_the_figures_are_those_of_the_result():
             1 - np.mean(errors**2) / np.var(held_out.y),
         ],
     )
-    units = np.array(table("neurons"))
+    units = np.array(table(page, "neurons"))
     np.testing.assert_array_equal(units[:, 0], f.coefficients)
     np.testing.assert_array_equal(units[:, 1], f.biases)
-    assert [row[0] for row in table("polish")] == list(result.diagnostics.trace)
+    assert [row[0] for row in table(page, "polish")] == list(result.diagnostics.trace)
     probe = result.diagnostics.probes[0]
-    assert table("spectra")[0] == [probe.n_kept, probe.noise_floor, *probe.eigenvalues[:6]]
-    parameters = table("parameters")
+    assert table(page, "spectra")[0] == [probe.n_kept, probe.noise_floor, *probe.eigenvalues[:6]]
+    parameters = table(page, "parameters")
     np.testing.assert_array_equal(parameters[0], [f.intercept, *f.linear])
     np.testing.assert_array_equal(parameters[1:], np.column_stack([f.coefficients, f.biases, f.units]))
+
+
+def table(page, key):
+    """Numbers of a table, row by row."""
+    body = re.search(rf'<table id="{key}-table">.*?<tbody>(.*?)</tbody>', page, re.DOTALL)[1]
+    rows = re.findall(r"<tr>(.*?)</tr>", body, re.DOTALL)
+    return [[float(value) for value in re.findall(r'data-value="([^"]*)"', row)] for row in rows]
+
+
+def test_numbers_of_several_outputs_are_those_of_each():
+    result = CASES["several outputs"]()
+    page = page_html(result)
+    f, X, y = result.network, result.held_out.X, result.held_out.y
+    errors = y - f(X)
+    rms, sd = np.sqrt(np.mean(errors**2, axis=0)), y.std(axis=0)
+    expected = np.column_stack([rms, np.abs(errors).max(axis=0), sd, 1 - (rms / sd) ** 2])
+    np.testing.assert_allclose(table(page, "predicted"), expected)
+    np.testing.assert_array_equal(np.array(table(page, "neurons"))[:, :3], np.c_[f.coefficients, f.biases])
+    bounds = np.array(table(page, "certificates"))
+    certified = [(own.empirical_error, own.error_bound) for own in result.certificate.per_output]
+    np.testing.assert_allclose(bounds[:, 0], [error for error, _ in certified])
+    assert all(own <= shown <= 1.0101 * own for (_, own), shown in zip(certified, bounds[:, 1], strict=True))
+    parameters = table(page, "parameters")
+    np.testing.assert_array_equal(parameters[:2], np.c_[f.intercept, f.linear])
+    np.testing.assert_array_equal(parameters[2:], np.c_[f.coefficients, f.biases, f.units])
+    sobol = f.precompose(np.diag(X.std(axis=0)), X.mean(axis=0)).sobol()
+    totals = np.array([own.total for own in sobol.per_output])
+    order = np.argsort(-totals.max(axis=0))
+    np.testing.assert_allclose(table(page, "features"), totals.T[order], atol=1e-12)
+    read = Reader(page)
+    assert read.numbers["n-outputs"] == 2
+    assert read.numbers["held-out-error"] == pytest.approx(np.linalg.norm(rms))
+    assert "drawn are those that fit worst: y2 and y1." in read.text
+    assert page.count("<figure>") == 7  # two of predictions
+
+
+def test_many_outputs_are_cut_and_the_page_stays_small():
+    result = CASES["many outputs"]()
+    page = page_html(result)
+    text = Reader(page).text
+    assert len(page) < 1_500_000
+    assert "netlearn report on  logit_0, logit_1, logit_2, logit_3, logit_4, logit_5 and 54 more" in text
+    assert "Only the first 20 of 60 outputs and 12 of 30 features are printed" in text
+    assert "Drawn are the first 40 of 60 outputs." in text
+    assert text.count("The worst 12, and 48 more.") == 2
+    assert len(table(page, "certificates")) == len(table(page, "predicted")) == 12
+    rms = np.sqrt(np.mean((result.held_out.y - result.network(result.held_out.X)) ** 2, axis=0))
+    shares = rms / result.held_out.y.std(axis=0)
+    np.testing.assert_allclose(
+        [row[0] / row[2] for row in table(page, "predicted")], np.sort(shares)[::-1][:12], rtol=1e-9
+    )
+    np.testing.assert_allclose(
+        [row[0] for row in table(page, "neurons")], np.linalg.norm(result.network.coefficients, axis=1)
+    )
 
 
 def test_large_networks_are_cut_and_the_page_stays_small():

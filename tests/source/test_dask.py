@@ -352,6 +352,14 @@ def test_files_are_read_by_partitions(parquet, monkeypatch, kind):
         assert np.flatnonzero(seen[2]).tolist() == [row - start for row in (8000, 13_000) if row >= start]
 
 
+def test_files_with_several_targets_are_read_by_partitions(parquet, monkeypatch):
+    monkeypatch.setattr(dask_module, "_PARTITION_ENTRIES", 7 * 3000)
+    X, y = planted()
+    source = DaskSource.from_files(FileSource(parquet, target=["price", "f"]))
+    assert (source.target, source.n_features, len(source.partitions) > 1) == (("price", "f"), D - 1, True)
+    check_passes(source, X[:, :-1], np.column_stack([y, X[:, -1]]))
+
+
 def test_workers_read_files_themselves_and_send_sums(cluster, parquet):
     table = FileSource(parquet, target="price")
     source = DaskSource.from_files(table)

@@ -448,3 +448,38 @@ def test_reading_begins_near_the_row_wanted(tmp_path, kind):
         assert start - 70 < begun <= start
         np.testing.assert_array_equal(next(chunks)[0, 0], rows[begun, 0])
         chunks.close()
+
+
+NUMBERED = ["y_0", "a", "y_1", "b", "my_y_2", "y_10", "z*", "zz"]
+STARS = {
+    "in the order of the file": ("y_*", ("y_0", "y_1", "y_10")),
+    "anywhere": ("*y_*", ("y_0", "y_1", "my_y_2", "y_10")),
+    "at the start": ("*_1", ("y_1",)),
+    "in the middle": ("y*0", ("y_0", "y_10")),
+    "beside others": (["b", "y_*"], ("b", "y_0", "y_1", "y_10")),
+    "part of a name": ("z*", ("z*",)),
+}
+
+
+@pytest.mark.parametrize("case", STARS)
+def test_a_star_stands_for_any_text(tmp_path, case):
+    target, names = STARS[case]
+    rows = np.random.default_rng(0).standard_normal((20, len(NUMBERED)))
+    parquet.write_table(pyarrow.table(dict(zip(NUMBERED, rows.T, strict=True))), tmp_path / "t.parquet")
+    source = FileSource(tmp_path / "t.parquet", target=target)
+    assert source.target in (names, *names)
+    assert source.n_outputs == len(names)
+    assert source.feature_names == tuple(name for name in NUMBERED if name not in names)
+    columns = rows[:, [NUMBERED.index(name) for name in names]]
+    # A name alone is one output, be it found by a star.
+    np.testing.assert_array_equal(source.arrays()[1], columns[:, 0] if len(names) == 1 else columns)
+    features = FileSource(tmp_path / "t.parquet", target="b", features=["zz", "y_*"])
+    assert features.feature_names == ("zz", "y_0", "y_1", "y_10")
+
+
+@pytest.mark.parametrize(("target", "words"), [("q*", 'got "q\\*"'), (["y_0", "y_*"], "chosen twice")])
+def test_stars_that_match_nothing_or_twice_are_refused(tmp_path, target, words):
+    rows = np.zeros((5, len(NUMBERED)))
+    parquet.write_table(pyarrow.table(dict(zip(NUMBERED, rows.T, strict=True))), tmp_path / "t.parquet")
+    with pytest.raises(InputError, match=words):
+        FileSource(tmp_path / "t.parquet", target=target)

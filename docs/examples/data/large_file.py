@@ -2,13 +2,14 @@
 A file larger than memory, in small
 ===================================
 
-Rows that do not fit into memory are left in the file. A random part of them is held, units are looked for there, and the
-last polish passes over all rows, one block at a time. A run that is cut off goes on where it was. The file here has 280 MB,
-small enough for a page and just large enough to be streamed.
+Rows that do not fit into memory are left in the file. A random part of them is held, units are looked for
+there, and the last polish passes over all rows, one block at a time. A run that is cut off goes on where it
+was. The file here has 280 MB, small enough for a page and just large enough to be streamed.
 """
 
 import shutil
 import tempfile
+from itertools import pairwise
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -23,8 +24,8 @@ from netlearn.report import figures
 # The file
 # --------
 #
-# A folder of Parquet files, as a cluster would leave it: 350,000 rows of 200 features in single precision, labels of five
-# planted units.
+# A folder of Parquet files, as a cluster would leave it: 350,000 rows of 200 features in single precision,
+# labels of five planted units.
 
 rng = np.random.default_rng(0)
 d, n_files, rows_in_each = 200, 7, 50_000
@@ -42,11 +43,11 @@ print(f"{in_file / 1e6:.0f} MB in {n_files} files")
 # A run that is cut off
 # ---------------------
 #
-# ``checkpoint`` names a folder for what is worth keeping. To play a power cut, the callback for progress raises an
-# exception when the last polish begins.
+# ``checkpoint`` names a folder for what is worth keeping. To play a power cut, the callback for progress
+# raises an exception when the last polish begins.
 
 
-class PowerCut(Exception):
+class PowerCutError(Exception):
     """Something that ends the run."""
 
 
@@ -57,14 +58,14 @@ def cut_at_the_polish(progress):
     """Let the run go on until the polish."""
     before.append(progress)
     if progress.room == "polish":
-        raise PowerCut
+        raise PowerCutError
 
 
 data = FileSource(folder, target="y")
 saved = folder.with_suffix(".checkpoint")
 try:
     learn(data, n_hidden=5, rng=0, checkpoint=saved, progress=cut_at_the_polish)
-except PowerCut:
+except PowerCutError:
     kept = sum(path.stat().st_size for path in saved.rglob("*") if path.is_file())
     print(f"cut off; the checkpoint keeps {kept / 1e6:.0f} MB")
 
@@ -72,8 +73,8 @@ except PowerCut:
 # The same line again
 # -------------------
 #
-# The rows that are held and the search come from the checkpoint. Only the pass over all rows remains. The network is the same
-# as without the cut, to the last digit.
+# The rows that are held and the search come from the checkpoint. Only the pass over all rows remains. The
+# network is the same as without the cut, to the last digit.
 
 after = []
 result = learn(data, n_hidden=5, rng=0, checkpoint=saved, progress=after.append)
@@ -99,7 +100,7 @@ colours = {
 }
 figure, ax = plt.subplots(figsize=(8, 2.6), layout="constrained")
 for place, heard in enumerate((after, before)):
-    for this, following in zip(heard, heard[1:], strict=False):
+    for this, following in pairwise(heard):
         ax.barh(place, following.seconds - this.seconds, left=this.seconds, color=colours[this.room])
 ax.plot(before[-1].seconds, 1, "kx", markersize=10, markeredgewidth=2)
 for room, colour in colours.items():

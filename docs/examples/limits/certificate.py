@@ -2,14 +2,15 @@ r"""
 How far to trust a certificate
 ==============================
 
-A certificate says: with confidence 99 %, the error is at most so much. It rests on rows that took no part in learning, so it
-does not matter how the network was found. Does it hold as often as it says, and how much larger than the truth is it?
+A certificate says: with confidence 99 %, the error is at most so much. It rests on rows that took no part in
+learning, so it does not matter how the network was found. Does it hold as often as it says, and how much
+larger than the truth is it?
 """
 
 import matplotlib.pyplot as plt
 import numpy as np
 
-from netlearn import teachers
+from netlearn import ShallowNetwork, teachers
 from netlearn.certify import certify
 from netlearn.report import figures
 
@@ -17,15 +18,17 @@ from netlearn.report import figures
 # Networks that are off by a known amount
 # ---------------------------------------
 #
-# The truth and a copy of it with disturbed units. The distance between them is a closed formula: it can be set beside what
-# fresh rows say, again and again.
+# The truth and a copy of it with disturbed units. The distance between them is a closed formula: it can be
+# set beside what fresh rows say, again and again.
 
 rng = np.random.default_rng(0)
 target = teachers.random(4, 10, rng)
 runs, n_val = 300, 500
 pairs = []
 for size in np.geomspace(1e-6, 0.3, runs):
-    off = type(target)(target.linear, target.coefficients, target.units + size * rng.standard_normal((4, 10)))
+    off = ShallowNetwork(
+        target.linear, target.coefficients, target.units + size * rng.standard_normal((4, 10))
+    )
     X = rng.standard_normal((n_val, 10))
     made = certify(off, X, target(X), failure_prob=0.01, method="bernstein")
     pairs.append((target.distance(off), made.error_bound, made.empirical_error))
@@ -37,13 +40,14 @@ print(f"{np.sum(true > empirical)} of {runs} empirical errors are below it")
 # The price of assuming less
 # --------------------------
 #
-# Bernstein's inequality needs a largest error, and takes twice the largest one seen: that is an assumption, written on the
-# certificate. The bound of the paper's Lemma 2.5 assumes only how steep the target can be, and Gaussian inputs. It is
-# rigorous, and pays: even where every label is met exactly it cannot fall below :math:`L\sqrt{8 \log(1/\delta)/n}`.
+# Bernstein's inequality needs a largest error, and takes twice the largest one seen: that is an assumption,
+# written on the certificate. The bound of the paper's Lemma 2.5 assumes only how steep the target can be, and
+# Gaussian inputs. It is rigorous, and pays: even where every label is met exactly it cannot fall below
+# :math:`L\sqrt{8 \log(1/\delta)/n}`.
 
 sizes = np.unique(np.geomspace(50, 100_000, 12).astype(int))
 steep = float(np.linalg.norm(target.linear) + np.abs(target.coefficients).sum())
-off = type(target)(target.linear, target.coefficients, target.units + 0.02 * rng.standard_normal((4, 10)))
+off = ShallowNetwork(target.linear, target.coefficients, target.units + 0.02 * rng.standard_normal((4, 10)))
 bounds = {"bernstein": [], "lipschitz": []}
 for n in sizes:
     X = rng.standard_normal((n, 10))

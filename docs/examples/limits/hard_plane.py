@@ -2,9 +2,10 @@ r"""
 The paper's hard instance
 =========================
 
-Some networks hide from every method that only correlates labels with functions of the inputs. This one is behind the
-lower bound :math:`d^{\Omega(k)}` for such methods: :math:`k` units in a plane, at equal angles, with alternating signs.
-Algorithm 1 of the paper finds it, at a price. :func:`netlearn.learn` asks other questions of the same rows.
+Some networks hide from every method that only correlates labels with functions of the inputs. This one is
+behind the lower bound :math:`d^{\Omega(k)}` for such methods: :math:`k` units in a plane, at equal angles,
+with alternating signs. Algorithm 1 of the paper finds it, at a price. :func:`netlearn.learn` asks other
+questions of the same rows.
 """
 
 import matplotlib.pyplot as plt
@@ -22,10 +23,10 @@ target = teachers.hard_plane(n_hidden=k, n_features=d, rng=0)
 # What moments see
 # ----------------
 #
-# Algorithm 1 looks at :math:`M_\ell = \sum_i \lambda_i \langle u_i, g\rangle^{\ell-2} u_i u_i^\top` for a random
-# direction :math:`g` and even degrees :math:`\ell`. For this network all of them vanish below degree :math:`k`: the
-# alternating signs cancel. At degree :math:`k` and above a little is left, as small as the chance that a random
-# :math:`g` meets a given plane, to the power :math:`\ell-2`.
+# Algorithm 1 looks at :math:`M_\ell = \sum_i \lambda_i \langle u_i, g\rangle^{\ell-2} u_i u_i^\top` for a
+# random direction :math:`g` and even degrees :math:`\ell`. For this network all of them vanish below degree
+# :math:`k`: the alternating signs cancel. At degree :math:`k` and above a little is left, as small as the
+# chance that a random :math:`g` meets a given plane, to the power :math:`\ell-2`.
 #
 # Rows only give estimates. Their noise, here from 20,000 rows, stands far above what there is to see.
 
@@ -44,8 +45,8 @@ estimated = np.linalg.norm(moment_matrices(X, y, g, orders), 2, axis=(1, 2))
 # What it costs
 # -------------
 #
-# The proof's schedule says how many rows are enough for Algorithm 1 to be certain. The numbers are exact consequences of
-# the lemmas, and no one will ever draw so many rows.
+# The proof's schedule says how many rows are enough for Algorithm 1 to be certain. The numbers are exact
+# consequences of the lemmas, and no one will ever draw so many rows.
 
 ks = range(1, 7)
 proof = [Schedule.from_theory(d, n_hidden, epsilon=0.1, R=1.0).log10_N for n_hidden in ks]
@@ -56,9 +57,9 @@ for n_hidden, rows in zip(ks, proof, strict=True):
 # What `learn` does instead
 # -------------------------
 #
-# It correlates :math:`x x^\top - I` not with the label but with the *rank of its magnitude*. Far out in the plane the
-# network is large in magnitude whatever its sign, so nothing cancels, and both directions of the plane stand out at
-# degree 2. :doc:`/theory/probes` has the argument.
+# It correlates :math:`x x^\top - I` not with the label but with the *rank of its magnitude*. Far out in the
+# plane the network is large in magnitude whatever its sign, so nothing cancels, and both directions of the
+# plane stand out at degree 2. :doc:`/theory/probes` has the argument.
 
 result = learn(X, y, rng=0)
 print(result.status.name, f"relative error {target.distance(result.network) / target.norm():.0e}")
@@ -76,7 +77,8 @@ figures.spectrum(result, right)
 right.set_title("learn: the rank sees the plane, the label does not")
 
 # %%
-# In the plane that was found the network is a wheel: eight units, of which each bends along a line through the centre.
+# In the plane that was found the network is a wheel: eight units, of which each bends along a line through
+# the centre.
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(9.5, 3.8), layout="constrained")
 figures.summary(result, left)

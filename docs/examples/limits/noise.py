@@ -2,9 +2,10 @@ r"""
 Noise, and the limit of least squares
 =====================================
 
-With noisy labels nothing recovers weights to rounding. There is a limit that no method of least squares beats by much:
-the error that remains when the search is started *at the truth*. It is close to :math:`\sigma\sqrt{P/N}`, with
-:math:`\sigma` the noise, :math:`P` the number of unknowns and :math:`N` the number of rows.
+With noisy labels nothing recovers weights to rounding. There is a limit that no method of least squares beats
+by much: the error that remains when the search is started *at the truth*. It is close to
+:math:`\sigma\sqrt{P/N}`, with :math:`\sigma` the noise, :math:`P` the number of unknowns and :math:`N` the
+number of rows.
 """
 
 import matplotlib.pyplot as plt
@@ -35,8 +36,9 @@ def from_truth(y):
 # From almost no noise to as much noise as signal
 # -----------------------------------------------
 #
-# For each level the network is learned from scratch and compared with the truth, in closed form. The run also says what
-# it believes of itself: ``noise_level`` estimates the noise, ``excess_error`` the error of the network.
+# For each level the network is learned from scratch and compared with the truth, in closed form. The run also
+# says what it believes of itself: ``noise_level`` estimates the noise, ``excess_error`` the error of the
+# network.
 
 levels = np.geomspace(1e-6, 1, 4)
 learned, limit, believed = [], [], []
@@ -82,9 +84,9 @@ right.minorticks_off()
 right.legend()
 
 # %%
-# Three numbers are easily confused. The certificate bounds the error of *predictions*, noise included: no network predicts
-# noise. ``noise_level`` is the noise alone. ``excess_error`` is the network's own error, which falls with more rows; it is an
-# estimate and no bound. Of the last run, with 3,200 rows:
+# Three numbers are easily confused. The certificate bounds the error of *predictions*, noise included: no
+# network predicts noise. ``noise_level`` is the noise alone. ``excess_error`` is the network's own error,
+# which falls with more rows; it is an estimate and no bound. Of the last run, with 3,200 rows:
 
 print(f"certificate   {result.certificate.error_bound:.4f}")
 print(f"noise level   {result.diagnostics.noise_level:.4f}   planted {0.1 * spread:.4f}")

@@ -2,9 +2,9 @@ r"""
 How many rows are enough?
 =========================
 
-A network of :math:`k` units without biases on :math:`d` inputs has :math:`P = (k+1)\,d` unknowns, so fewer than :math:`P`
-rows cannot determine it. How many more does it take? There is no slow improvement: the error falls off a cliff, from a
-poor fit to rounding, at about two rows for each unknown.
+A network of :math:`k` units without biases on :math:`d` inputs has :math:`P = (k+1)\,d` unknowns, so fewer
+than :math:`P` rows cannot determine it. How many more does it take? There is no slow improvement: the error
+falls off a cliff, from a poor fit to rounding, at about two rows for each unknown.
 """
 
 import matplotlib.pyplot as plt
@@ -25,8 +25,9 @@ def one_run(k, d, ratio, seed):
 
 
 # %%
-# Each mark is another planted network, with exact labels and the width given. Filled marks ended as ``RECOVERED``, open ones
-# as ``TOO_FEW_ROWS`` or another status that is no success: the run knows on which side of the cliff it is.
+# Each mark is another planted network, with exact labels and the width given. Filled marks ended as
+# ``RECOVERED``, open ones as ``TOO_FEW_ROWS`` or another status that is no success: the run knows on which
+# side of the cliff it is.
 
 figure, ax = plt.subplots(figsize=(7, 4), layout="constrained")
 for (k, d), marker, colour in (((3, 25), "o", "C0"), ((5, 20), "s", "C1")):
@@ -39,6 +40,6 @@ ax.set(xlabel="rows for each unknown, N / P", ylabel="relative error")
 ax.legend(loc="center left")
 
 # %%
-# Rows for judging and for the certificate are taken from the same sample, at least twenty each: units are looked for among
-# the others. Three rows for each unknown are plenty with exact labels. A noisy label carries less, as
-# :ref:`sphx_glr_gallery_limits_noise.py` shows.
+# Rows for judging and for the certificate are taken from the same sample, at least twenty each: units are
+# looked for among the others. Three rows for each unknown are plenty with exact labels. A noisy label carries
+# less, as :ref:`sphx_glr_gallery_limits_noise.py` shows.

@@ -2,8 +2,8 @@
 Biases, and a width that nobody told
 ====================================
 
-Where does the network bend? Every unit has a line, or a hyperplane, on which the function has a kink. In the plane they
-can be drawn. Nobody says how many there are, nor whether they pass through the origin.
+Where does the network bend? Every unit has a line, or a hyperplane, on which the function has a kink. In the
+plane they can be drawn. Nobody says how many there are, nor whether they pass through the origin.
 """
 
 import matplotlib.pyplot as plt
@@ -32,8 +32,9 @@ def kinks(network, ax, **style):
 # How the width is chosen
 # -----------------------
 #
-# ``"auto"`` doubles the width as long as held-out rows gain, then takes units away while they see no loss. The same
-# question asked by hand, with some noise on the labels: the error on fresh rows falls until the true width, and rises slowly beyond.
+# ``"auto"`` doubles the width as long as held-out rows gain, then takes units away while they see no loss.
+# The same question asked by hand, with some noise on the labels: the error on fresh rows falls until the true
+# width, and rises slowly beyond.
 
 y = target(X) + 0.05 * rng.standard_normal(len(X))
 fresh = rng.standard_normal((20_000, 2))

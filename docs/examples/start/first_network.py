@@ -4,8 +4,8 @@ A first network
 
 Rows go in, a network comes out, with a statement of how sure it is.
 
-A planted network plays the unknown: four ReLUs, ten inputs. :func:`netlearn.learn` sees 1,000 rows of inputs and
-labels and nothing else, not even the number of ReLUs.
+A planted network plays the unknown: four ReLUs, ten inputs. :func:`netlearn.learn` sees 1,000 rows of inputs
+and labels and nothing else, not even the number of ReLUs.
 """
 
 import tempfile
@@ -25,15 +25,15 @@ result = learn(X, target(X), rng=0)
 print(result.summary())
 
 # %%
-# ``RECOVERED`` means that rows which took no part in learning are reproduced to rounding. A planted network has a luxury
-# that no other has: the truth is known, and the distance to it is a closed formula.
+# ``RECOVERED`` means that rows which took no part in learning are reproduced to rounding. A planted network
+# has a luxury that no other has: the truth is known, and the distance to it is a closed formula.
 
 print(f"distance to the truth: {target.distance(result.network):.1e} of {target.norm():.2f}")
 
 # %%
-# The weights themselves agree. A ReLU is half an absolute value and half a linear function, which is the form that is
-# stored, with units of length 1 in a fixed order; so the units of both networks can be set side by side.
-# ``to_relu()`` gives the ReLUs back.
+# The weights themselves agree. A ReLU is half an absolute value and half a linear function, which is the form
+# that is stored, with units of length 1 in a fixed order; so the units of both networks can be set side by
+# side. ``to_relu()`` gives the ReLUs back.
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
 for i, (true, found) in enumerate(zip(target.units, result.network.units, strict=True)):

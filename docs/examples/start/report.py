@@ -2,8 +2,8 @@
 Reading a report
 ================
 
-``result.report("report.html")`` writes one file that opens in any browser, with everything a reader needs to decide whether
-to trust the network. Its figures are functions of the result, and can be drawn one by one.
+``result.report("report.html")`` writes one file that opens in any browser, with everything a reader needs to
+decide whether to trust the network. Its figures are functions of the result, and can be drawn one by one.
 """
 
 import tempfile
@@ -35,8 +35,8 @@ print(f"{path.stat().st_size / 1e3:.0f} kB, one file, no script, no network acce
 # Can I trust it?
 # ---------------
 #
-# The first screen of the report is also what a notebook shows for a result: the status in words, the error on rows that took
-# no part, the certificate with what it assumes.
+# The first screen of the report is also what a notebook shows for a result: the status in words, the error on
+# rows that took no part, the certificate with what it assumes.
 
 result
 
@@ -44,8 +44,8 @@ result
 # What the probes saw
 # -------------------
 #
-# Eigenvalues far above the dashed line are directions that matter, filled if they joined the subspace. If all of them
-# lie at the line, units were found by the search alone, or not at all.
+# Eigenvalues far above the dashed line are directions that matter, filled if they joined the subspace. If all
+# of them lie at the line, units were found by the search alone, or not at all.
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(9.5, 3.8), layout="constrained")
 figures.spectrum(result, left)
@@ -54,14 +54,15 @@ figures.summary(result, right)
 right.set_title("data (points) over the fit (ground)")
 
 # %%
-# On the right, held-out labels lie over the network in the plane that was found. Points should melt into the ground; one that
-# stands out is a row that the network misses.
+# On the right, held-out labels lie over the network in the plane that was found. Points should melt into the
+# ground; one that stands out is a row that the network misses.
 #
 # The units, and what is left over
 # --------------------------------
 #
-# A small coefficient beside large ones is a unit that the rows hardly show. Residuals should have no pattern: a pattern
-# means that the network lacks something. The polish ends at the noise here; with exact labels it ends near 1e-28.
+# A small coefficient beside large ones is a unit that the rows hardly show. Residuals should have no pattern:
+# a pattern means that the network lacks something. The polish ends at the noise here; with exact labels it
+# ends near 1e-28.
 
 figure, axes = plt.subplots(2, 2, figsize=(9.5, 6.4), layout="constrained")
 for ax, draw, title in zip(

@@ -2,10 +2,10 @@ r"""
 A book of basket options
 ========================
 
-A book of options on baskets of assets, under Bachelier's model: prices end normally distributed, and the payoff of a call
-on a basket is a ReLU of them. The value of the book, as a function of the normal factors, is a one-hidden-layer ReLU
-network. Once it is recovered from scenarios, its mean is the price of the book: a closed formula, without Monte-Carlo
-error, for this market and for others.
+A book of options on baskets of assets, under Bachelier's model: prices end normally distributed, and the
+payoff of a call on a basket is a ReLU of them. The value of the book, as a function of the normal factors, is
+a one-hidden-layer ReLU network. Once it is recovered from scenarios, its mean is the price of the book: a
+closed formula, without Monte-Carlo error, for this market and for others.
 """
 
 import math
@@ -20,8 +20,9 @@ from netlearn.report import figures
 # The market and the book
 # -----------------------
 #
-# Twelve assets with correlated normal moves over half a year; eight at-the-money calls on random baskets, some held and some
-# sold. ``book`` plays the pricing system, which turns the factors ``z`` of a scenario into the value of all payoffs.
+# Twelve assets with correlated normal moves over half a year; eight at-the-money calls on random baskets,
+# some held and some sold. ``book`` plays the pricing system, which turns the factors ``z`` of a scenario into
+# the value of all payoffs.
 
 rng = np.random.default_rng(0)
 n_assets, n_options, years = 12, 8, 0.5
@@ -52,8 +53,8 @@ result = learn(Z, book(Z), rng=0)
 print(result.status.name, "with", result.network.n_hidden, "payoffs")
 
 # %%
-# Bachelier's formula prices an at-the-money call at :math:`\sigma\sqrt{T/2\pi}`, with :math:`\sigma` the volatility of the
-# basket. The network knows neither baskets nor positions, and has the same mean.
+# Bachelier's formula prices an at-the-money call at :math:`\sigma\sqrt{T/2\pi}`, with :math:`\sigma` the
+# volatility of the basket. The network knows neither baskets nor positions, and has the same mean.
 
 bachelier = positions @ np.linalg.norm(baskets @ root, axis=1) / math.sqrt(2 * math.pi)
 print(f"Bachelier's formula      {bachelier:.12f}")
@@ -64,8 +65,8 @@ print(f"standard deviation       {math.sqrt(result.network.variance()):.6f}")
 # Against Monte Carlo
 # -------------------
 #
-# The mean over scenarios errs by its standard deviation over :math:`\sqrt N`. With few scenarios the network is a fit like
-# any other. With three for each unknown it is exact.
+# The mean over scenarios errs by its standard deviation over :math:`\sqrt N`. With few scenarios the network
+# is a fit like any other. With three for each unknown it is exact.
 
 sizes = np.unique(np.geomspace(60, 3_000, 9).astype(int))
 monte_carlo, learned = [], []
@@ -79,8 +80,9 @@ for n in sizes:
 # Other markets, from the same network
 # ------------------------------------
 #
-# Move every spot by the same amount: the options are no longer at the money, the network is the same function of prices. As
-# a function of the new factors it is ``precompose`` of the old, and its mean is again closed: no new scenario is valued.
+# Move every spot by the same amount: the options are no longer at the money, the network is the same function
+# of prices. As a function of the new factors it is ``precompose`` of the old, and its mean is again closed:
+# no new scenario is valued.
 
 inverse = np.linalg.inv(root)
 moves = np.linspace(-20, 20, 81)

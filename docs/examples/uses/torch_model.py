@@ -2,9 +2,9 @@
 Recover a torch model from its answers
 ======================================
 
-A trained network sits behind an interface: rows in, numbers out. How many questions give its weights away? A little more
-than it has weights. This is what an audit, a check of a delivered model against its description, or a compression can
-rest on; only ask models that you may ask.
+A trained network sits behind an interface: rows in, numbers out. How many questions give its weights away?
+About three for each of them. This is what an audit, a check of a delivered model against its description, or
+a compression can rest on; only ask models that you may ask.
 """
 
 import matplotlib.pyplot as plt
@@ -18,8 +18,8 @@ from netlearn.report import figures
 # The model
 # ---------
 #
-# Twelve ReLUs on six inputs, trained for a moment on a smooth function. What it was trained on does not matter here, nor
-# how well: it is the trained model that is the truth.
+# Twelve ReLUs on six inputs, trained for a moment on a smooth function. What it was trained on does not
+# matter here, nor how well: it is the trained model that is the truth.
 
 torch.manual_seed(0)
 model = torch.nn.Sequential(torch.nn.Linear(6, 12), torch.nn.ReLU(), torch.nn.Linear(12, 1)).double()
@@ -51,8 +51,8 @@ print(result.status.name, f"with {result.network.n_hidden} ReLUs after {oracle.n
 print(f"relative error {truth.distance(result.network) / truth.norm():.0e}")
 
 # %%
-# How few would have done? With the width given and a budget set, the answer jumps from useless to exact at about three
-# questions for each unknown. There is little in between.
+# How few would have done? With the width given and a budget set, the answer jumps from useless to exact at
+# about three questions for each unknown. There is little in between.
 
 n_unknowns = (12 + 1) * (6 + 1)
 budgets = [100, 150, 220, 300, 400, 600]
@@ -63,8 +63,8 @@ for budget in budgets:
     print(f"{budget} questions: {small.status.name}, error {errors[-1]:.0e}")
 
 # %%
-# On the right the model along a line through its inputs. It bends where the line meets one of its units, and each bend
-# has a recovered unit to it.
+# On the right the model along a line through its inputs. It bends where the line meets one of its units, and
+# each bend has a recovered unit to it.
 
 found = result.network
 along = np.random.default_rng(1).standard_normal(6)

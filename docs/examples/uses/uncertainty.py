@@ -2,10 +2,11 @@ r"""
 Uncertainty of a model with kinks
 =================================
 
-A grid operator buys power where it falls short. Demand and supply of each region depend on weather and markets, here forty
-independent normal variables (*germs*). The cost has kinks, one for each region that may run short. Three questions are
-usually asked of such a model: which inputs matter, what is the mean and spread of the cost, which share of the variance is
-due to which germ? OpenTURNS answers by sampling. A recovered network answers in closed form.
+A grid operator buys power where it falls short. Demand and supply of each region depend on weather and
+markets, here forty independent normal variables (*germs*). The cost has kinks, one for each region that may
+run short. Three questions are usually asked of such a model: which inputs matter, what is the mean and spread
+of the cost, which share of the variance is due to which germ? OpenTURNS answers by sampling. A recovered
+network answers in closed form.
 """
 
 import matplotlib.pyplot as plt
@@ -19,8 +20,8 @@ from netlearn.report import figures
 # The model
 # ---------
 #
-# Six regions. Each has a margin of supply over demand that the germs move, and a price for what is missing. Only twelve
-# germs move anything: the others are there because no one knew beforehand.
+# Six regions. Each has a margin of supply over demand that the germs move, and a price for what is missing.
+# Only twelve germs move anything: the others are there because no one knew beforehand.
 
 n_germs, n_regions = 40, 6
 rng = np.random.default_rng(0)
@@ -40,7 +41,8 @@ def cost(Z):
 # Find what matters
 # -----------------
 #
-# OpenTURNS draws the germs, the model is run 1,500 times, and the network is learned without a word about regions.
+# OpenTURNS draws the germs, the model is run 1,500 times, and the network is learned without a word about
+# regions.
 
 ot.RandomGenerator.SetSeed(0)
 germs = ot.JointDistribution([ot.Normal()] * n_germs)
@@ -63,9 +65,9 @@ print(f"variance   closed {network.variance():8.1f}   sampled {values.var():8.1f
 # Sobol indices
 # -------------
 #
-# The first index of a germ is the share of the variance that it explains alone, the total index what is lost without it.
-# Martinez's estimators take 42 runs of the model for each point of their design, and leave an interval. The closed
-# form needs no further run.
+# The first index of a germ is the share of the variance that it explains alone, the total index what is lost
+# without it. Martinez's estimators take 42 runs of the model for each point of their design, and leave an
+# interval. The closed form needs no further run.
 
 closed = network.sobol()
 size = 1_000
@@ -97,8 +99,8 @@ axes[0].legend()
 axes[1].set_xlabel("germ (the first fifteen of forty)")
 
 # %%
-# A germ that moves nothing has a first index of zero in the closed form. Its estimate is as far off as the interval says, and
-# cannot be told from a small index.
+# A germ that moves nothing has a first index of zero in the closed form. Its estimate is as far off as the
+# interval says, and cannot be told from a small index.
 
 idle = np.array(sampled.getFirstOrderIndices())[12:]
 print(f"largest first index of the 28 idle germs: {closed.first_order[12:].max():.0e} closed,", end=" ")

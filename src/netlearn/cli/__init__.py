@@ -181,6 +181,7 @@ def learn(
         typer.Option(
             "--target",
             "-t",
+            metavar="COLUMN",
             help="Column of labels: its name, or its number counted from 0. Several outputs: the option several "
             "times, or a star for any text, as in 'logit_*'.",
         ),
@@ -242,7 +243,9 @@ def predict(
     out: Annotated[str, typer.Option("--out", "-o", help="Where to write: .csv, .parquet or .npy.")],
     target: Annotated[
         list[str] | None,
-        typer.Option("--target", "-t", help="Columns of labels, to say how far off predictions are."),
+        typer.Option(
+            "--target", "-t", metavar="COLUMN", help="Columns of labels, to say how far off predictions are."
+        ),
     ] = None,
     json: Json = False,
 ) -> None:
@@ -259,7 +262,9 @@ def recheck(
     data: Data,
     target: Annotated[
         list[str] | None,
-        typer.Option("--target", "-t", help="Columns of labels.", show_default="those learned from"),
+        typer.Option(
+            "--target", "-t", metavar="COLUMN", help="Columns of labels.", show_default="those learned from"
+        ),
     ] = None,
     epsilon: Annotated[
         float | None, typer.Option(help="Error that must be certified; exit code 3 if not.")

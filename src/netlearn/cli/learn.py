@@ -31,8 +31,8 @@ def answer(
     source = FileSource(path, as_target(target), names(features))
     with cluster.connected() as client:
         rows = source if client is None else DaskSource.from_files(source, client)
-        outputs_too = f", {source.n_outputs} outputs" if source.n_outputs > 1 else ""
-        result = run(rows, options, f"Learning {data}: {source.n_features} features{outputs_too}")
+        several = f", {source.n_outputs} outputs" if source.n_outputs > 1 else ""
+        result = run(rows, options, f"Learning {data}: {source.n_features} features{several}")
     written = outputs.write(result, source)
     return outcome(result, written, {"data": data, "n_rows": rows.n_rows, "seed": options.seed})
 

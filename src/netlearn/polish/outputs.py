@@ -114,7 +114,9 @@ class _JointFit:
     def on_all_rows(self, best: Candidate) -> Candidate:
         """Polish on all rows that learn, as what it will be compared with has been."""
         limits = {"least_gain": CANDIDATE_GAIN, "deadline": self.search.deadline}
-        return self._judged(finish(self.outputs.train, best.iterate, biases=self.biases, **limits), best.trace)
+        return self._judged(
+            finish(self.outputs.train, best.iterate, biases=self.biases, **limits), best.trace
+        )
 
     def _judged(self, fit: Polished, trace: tuple[float, ...]) -> Candidate:
         train, search = self.outputs.train, self.search

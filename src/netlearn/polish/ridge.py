@@ -39,6 +39,8 @@ _ENOUGH_ROWS = 10
 _AUTO_WIDTH = 8
 # Operations of one round up to which all this takes seconds.
 _MOST_OPERATIONS = 2**27
+# Columns up to which a matrix of them all is nothing to speak of.
+_MOST_FEATURES = 4000
 _N_FOLDS = 5
 _BETAS = np.geomspace(1e3, 1e-4, 22)
 _FALLING = np.geomspace(1.0, 1e-5, 8)
@@ -103,7 +105,8 @@ def regularised(
     """
     width = _AUTO_WIDTH if n_hidden == "auto" else n_hidden
     N, P = rows.n_rows, n_unknowns(width, rows.n_features, biases)
-    if N >= _ENOUGH_ROWS * P or N * P * min(N, P) > _MOST_OPERATIONS:
+    too_dear = rows.n_features > _MOST_FEATURES or N * P * min(N, P) > _MOST_OPERATIONS
+    if N >= _ENOUGH_ROWS * P or too_dear:
         return None
     to_columns = _to_columns(rows.n_features, whitening)
     held = rows.in_memory()

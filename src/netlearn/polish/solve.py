@@ -42,7 +42,7 @@ def conjugate_gradients(
     for step in range(1, max_steps + 1):
         if rz <= 0.0:
             return to_numpy(D), step - 1
-        with rough_products(allowed=single and tolerance >= _ROUGH, like=r):
+        with rough_products(allowed=single and tolerance >= _ROUGH and system.is_huge, like=r):
             image = system.product(direction, single=single) + damping * direction
         curvature = _dot(direction, image)
         if curvature <= 0.0:

@@ -24,6 +24,8 @@ from netlearn.source.arrays import Block, block_slices, mapped, over_blocks
 
 # Above this many entries X does not stay in cache between products, and reading half the bytes takes half the time.
 _LARGE = 2**21
+# Operations of a product beyond which it is these that a GPU spends its time on, and not the start of it.
+_HUGE = 2**36
 # With 16 modulators a product takes half the time that it takes with 11.
 _LANES = 8
 # Rows of a block in single precision: products read all of X from memory anyway, and fewer blocks meet less often.
@@ -133,6 +135,11 @@ class ModulatedSystem:
         """Whether products in single precision save anything: X must be large, in memory, and its modulators kept."""
         large = self.rows.n_rows * self.rows.n_features > _LARGE
         return large and self._kept is not None and hasattr(self.rows, "single")
+
+    @property
+    def is_huge(self) -> bool:
+        """Whether a product takes a GPU so long that digits are worth giving away for its time."""
+        return 4 * self.rows.n_rows * self.free.size > _HUGE
 
     def product(self, D, *, single: bool = False):
         """Return F^T F D / N, projected; in single precision within blocks where that is enough."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from html import escape
 from typing import TYPE_CHECKING
 
-from netlearn.report.tables import units_table
+from netlearn.report.tables import Table, certificates_table, units_table
 from netlearn.report.words import VERDICTS, certificate_sentence, facts
 
 if TYPE_CHECKING:
@@ -26,12 +27,18 @@ def card_html(result: LearnResult) -> str:
         f"<p><strong>{result.status.name}</strong>. {escape(answer)}</p>",
         _table([], rows),
     ]
+    if result.certificate is not None and result.certificate.per_output:
+        parts.append(_shown(certificates_table(result)))
     if result.network is not None and result.network.n_hidden:
         table = units_table(result, _SHOWN_UNITS)
         left = result.network.n_hidden - len(table.rows)
-        parts.append(_table(table.headings, [[cell.text for cell in row] for row in table.rows]))
-        parts += [f"<p>and {left:,} more</p>"] * (left > 0)
+        parts.append(_shown(replace(table, left_out=f"and {left:,} more" if left else "")))
     return "".join([*parts, "</div>"])
+
+
+def _shown(table: Table) -> str:
+    left_out = f"<p>{escape(table.left_out)}</p>" if table.left_out else ""
+    return _table(table.headings, [[cell.text for cell in row] for row in table.rows]) + left_out
 
 
 def _table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

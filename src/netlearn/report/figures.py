@@ -42,11 +42,11 @@ BLUE, VERMILION, GREEN, PURPLE, ORANGE, GREY = (
 )
 
 _KINDS = ((BLUE, "o"), (VERMILION, "s"), (GREEN, "^"), (PURPLE, "D"), (ORANGE, "v"))
-_EIGENVALUES, _UNITS, _OUTPUTS = 30, 40, 40
+_EIGENVALUES, _UNITS, MOST_LINES = 30, 40, 40
 # Shades of a heat map, few enough to be drawn as shapes and not as pixels.
 _SHADES = 11
-# Characters of a name beside an axis.
-_NAME = 16
+# Characters of a name beside a mark, and along an axis.
+_NAME, _LONG_NAME = 16, 40
 # Points of the grid, along each axis, on which the fit is drawn; and half the width of a plane's window.
 _GRID, _WINDOW = 60, 3.0
 
@@ -95,7 +95,7 @@ def summary(result: LearnResult, ax: Axes | None = None, *, output: int | None =
     output = worst_outputs(result)[0] if output is None else output
     S = found.coordinates(result.held_out.X)[:, : found.n_shown]
     y = result.held_out.y.reshape(len(S), -1)[:, output]
-    label = result.output_names[output]
+    label = _short(result.output_names[output], _LONG_NAME)
     if found.n_shown == 1:
         grid = np.linspace(S.min(), S.max(), 400)[:, None]
         ax.plot(
@@ -108,9 +108,7 @@ def summary(result: LearnResult, ax: Axes | None = None, *, output: int | None =
     reach = max(_WINDOW, float(np.quantile(np.abs(S), 0.995)))
     line = np.linspace(-reach, reach, _GRID)
     first, second = np.meshgrid(line, line)
-    ground = _expected(found, np.column_stack([first.ravel(), second.ravel()]), output).reshape(
-        first.shape
-    )
+    ground = _expected(found, np.column_stack([first.ravel(), second.ravel()]), output).reshape(first.shape)
     low, high = np.quantile(y, [0.005, 0.995])
     levels = MaxNLocator(12).tick_values(low, high)
     drawn = ax.contourf(first, second, ground, levels, cmap="cividis", extend="both")
@@ -147,9 +145,11 @@ def sobol(result: LearnResult, ax: Axes | None = None) -> Axes:
     _need(found, "sobol", "held-out rows and a network that is not constant")
     each = found.indices.per_output or (found.indices,)
     totals = np.array([own.total for own in each])
-    ax = _heat_map(totals, result.output_names, ax, ("cividis", 0.0, 1.0), "total Sobol index")
+    ax = _heat_map(totals, result.output_names, ax, ("cividis", 0.0, totals.max()), "total Sobol index")
     names = feature_names(result)
-    ax.set_xticks(np.arange(1, len(found.features) + 1), [_short(names[index]) for index in found.features])
+    ax.set_xticks(
+        np.arange(1, len(found.features) + 1), [_short(names[index], _NAME) for index in found.features]
+    )
     ax.tick_params(axis="x", rotation=90)
     return ax
 
@@ -261,12 +261,12 @@ def _held_out(result: LearnResult, name: str, output: int | None) -> tuple[np.nd
         values.reshape(len(values), -1)[:, output]
         for values in (result.held_out.y, result.network(result.held_out.X))
     )
-    return y, fit, _short(result.output_names[output])
+    return y, fit, _short(result.output_names[output], _LONG_NAME)
 
 
-def _short(name: str) -> str:
+def _short(name: str, longest: int) -> str:
     """Cut a name that would push the figure aside."""
-    return name if len(name) <= _NAME else f"{name[: _NAME - 1]}…"
+    return name if len(name) <= longest else f"{name[: longest - 1]}…"
 
 
 def _expected(found: Directions, S: np.ndarray, output: int) -> np.ndarray:
@@ -284,14 +284,14 @@ def _heat_map(
     from matplotlib import colormaps
 
     ax = _axes(ax)
-    shown = values[:_OUTPUTS, :_UNITS]
+    shown = values[:MOST_LINES, :_UNITS]
     name, low, high = shades
     edges = [np.arange(n + 1) + 0.5 for n in shown.shape]
     drawn = ax.pcolormesh(
         edges[1], edges[0], shown, cmap=colormaps[name].resampled(_SHADES), vmin=low, vmax=high
     )
     drawn.set(edgecolor="face", linewidth=0.4)  # or seams show as hairlines
-    ax.set_yticks(np.arange(1, len(shown) + 1), [_short(name) for name in names[: len(shown)]])
+    ax.set_yticks(np.arange(1, len(shown) + 1), [_short(name, _NAME) for name in names[: len(shown)]])
     ax.invert_yaxis()
     ax.figure.colorbar(drawn, ax=ax, label=label)
     return ax

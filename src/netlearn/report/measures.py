@@ -134,7 +134,7 @@ def _quality(y: Array, errors: Array) -> FitQuality:
 
 
 def worst_outputs(result: LearnResult) -> list[int]:
-    """Return the outputs by how large their error on held-out rows is beside the spread of their labels, worst first."""
+    """Return the outputs by their error on held-out rows in units of the spread of their labels, worst first."""
 
     def share(own: FitQuality) -> float:
         if own.spread > 0:

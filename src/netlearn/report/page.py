@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from netlearn.backend.extras import need
 from netlearn.network.files import write_whole
 from netlearn.report.sections import sections
-from netlearn.report.tables import parameters_table
-from netlearn.report.words import VERDICTS, certificate_sentence, departure_sentence, facts
+from netlearn.report.tables import certificates_table, parameters_table
+from netlearn.report.words import VERDICTS, certificate_sentence, departure_sentence, facts, target_words
 
 if TYPE_CHECKING:
     from netlearn.result import LearnResult
@@ -57,7 +57,13 @@ def page_html(result: LearnResult) -> str:
         certificate_sentence=certificate_sentence(result.certificate),
         departure_sentence=departure_sentence(result.diagnostics.departure),
         sections=sections(result),
+        target=target_words(result),
+        certificates=certificates_table(result) if _has_several(result) else None,
         parameters=None if result.network is None else parameters_table(result),
         open_rows=_OPEN_ROWS,
         version=version("netlearn"),
     )
+
+
+def _has_several(result: LearnResult) -> bool:
+    return result.certificate is not None and bool(result.certificate.per_output)

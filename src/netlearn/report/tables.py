@@ -152,9 +152,7 @@ def fit_table(result: LearnResult) -> Table:
 def certificates_table(result: LearnResult) -> Table:
     """List held-out error and bound of each of several outputs, the worst first where they are many."""
     each = result.certificate.per_output
-    numbers = {
-        output: (own.empirical_error, rounded_up(own.error_bound)) for output, own in enumerate(each)
-    }
+    numbers = {output: (own.empirical_error, rounded_up(own.error_bound)) for output, own in enumerate(each)}
     return _by_output(result, ["held-out error", "at most"], numbers)
 
 
@@ -214,7 +212,9 @@ def parameters_table(result: LearnResult) -> Table:
     labels = ["c, w"] if len(shown) == 1 else [f"c, w of {name}" for name in shown]
     rows = [
         [Cell(label), *blank, _parameter(c), *map(_parameter, w[:d])]
-        for label, c, w in zip(labels, np.ravel(f.intercept), f.linear.reshape(-1, f.n_features), strict=False)
+        for label, c, w in zip(
+            labels, np.ravel(f.intercept), f.linear.reshape(-1, f.n_features), strict=False
+        )
     ]
     rows += [
         [

@@ -140,7 +140,7 @@ class Asking:
         self._for_certificate.buy(for_certificate, self.oracle, self._rng_points, antithetic=False)
         checked_rows(*points.arrays)
         samples = Samples.from_parts(*points.arrays, *self._for_certificate.arrays, self._rng_learn)
-        attempts = {"attempts": _FEW_ATTEMPTS} if first else {}
+        attempts = {"attempts": _FEW_ATTEMPTS} if first and not self._is_over(wanted) else {}
         result = self._learn_samples(
             samples.on(self.like), self.options, self._rng_learn, self.clock, **attempts
         )

@@ -14,7 +14,16 @@ from netlearn.polish.iterate import Iterate
 from netlearn.polish.solve import conjugate_gradients
 from netlearn.polish.system import ModulatedSystem
 from netlearn.polish.tilt import fit_in_subspace, inside, lift
-from netlearn.polish.wide import CANDIDATE_GAIN, EXACT, n_unknowns, reduce_to, rough_rows, wide_fit
+from netlearn.polish.trimmed import n_bent
+from netlearn.polish.wide import (
+    CANDIDATE_GAIN,
+    EXACT,
+    enough_rows,
+    n_unknowns,
+    reduce_to,
+    rough_rows,
+    wide_fit,
+)
 from netlearn.search.sparse import MOST_DIMENSIONS, MOST_UNITS, sparse_atoms
 from netlearn.source import ArraySource, Source
 from netlearn.source.arrays import over_blocks
@@ -31,6 +40,8 @@ _IN_PLACE = 5e-3
 _INSIDE, _ON_NET = 20_000, 5_000
 # Rows that rank candidates; more would cost time and tell no more basins apart.
 _RANKING_ROWS, _RANKING_PER_UNKNOWN = 50_000, 100
+# Units looked for in what a nearly exact fit leaves, and how often.
+_NEW_UNITS, _COMPLETIONS = 2, 3
 # Two attempts whose held-out errors agree this closely have found the same thing: what is left is noise.
 _AGREEMENT = 0.02
 
@@ -236,6 +247,32 @@ class Search:
         self.V = np.hstack([self.V, Q[:, s > 0.5]])
         return self.in_subspace(n_hidden)
 
+    def completed(self, found: Candidate, n_hidden: int) -> Candidate:
+        """Attempt to add what a fit that is nearly exact lacks: units that its residual shows.
+
+        A unit a thousand times weaker than others is nothing to a fit of all, and all there is in what that fit leaves.
+        """
+        self.tell(f"{n_hidden} units, and what they leave")
+        # A unit that hardly any row has bent serves the few it has, and hides what is missing there.
+        determined = found.iterate.keep(n_bent(self.train, found.iterate) >= self.train.n_features + 4)
+        if determined.n_hidden < found.iterate.n_hidden:
+            rows = self._ranking_rows(n_hidden)
+            fit = finish(rows, determined, least_gain=CANDIDATE_GAIN, **self._limits)
+            found = replace(found, iterate=fit.iterate, loss=fit.loss, trace=found.trace + fit.trace)
+        spread = math.sqrt(found.loss)
+        more = wide_fit(
+            self.train.relabelled(lambda X, y: found.residual(X, y) / spread),
+            _NEW_UNITS,
+            self.rng,
+            exact=self.rounding / found.loss,
+            **self._limits,
+        ).iterate
+        start = found.iterate.joined(Iterate(spread * more.a, more.sigma))
+        some = enough_rows(self.train, start.n_hidden, self.biases)
+        wide = finish(some, start, least_gain=CANDIDATE_GAIN, **self._limits)
+        fit = reduce_to(self.train, wide, n_hidden, exact=self.rounding, **self._limits)
+        return self.judged(fit.iterate, fit.loss, found.trace + fit.trace, "completed")
+
     def of_width(self, n_hidden: int, *, attempts: int = MOST_ATTEMPTS) -> Candidate:
         """Return the best network of `n_hidden` units that a few attempts find."""
         if n_hidden == 0:
@@ -279,7 +316,13 @@ class Search:
             )
             found.append(self.judged(fit.iterate, fit.loss, fit.trace, "regrown" if useful else "wide"))
             attempt += 1
-        return self.best_of(found)
+        best = self.best_of(found)
+        for _ in range(_COMPLETIONS):
+            if best.exact or not 0 < best.loss < NEAR or best.iterate.n_hidden == 0 or self.deadline():
+                break
+            found.append(self.completed(best, n_hidden))
+            best = self.best_of(found)
+        return best
 
     def agree(self, found: list[Candidate]) -> bool:
         """Whether the two best independent attempts came to one error, which then is noise."""

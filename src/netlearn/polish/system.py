@@ -29,7 +29,7 @@ _HUGE = 2**36
 # With 16 modulators a product takes half the time that it takes with 11.
 _LANES = 8
 # Rows of a block in single precision: products read all of X from memory anyway, and fewer blocks meet less often.
-_SINGLE_ROWS = 4096
+_SINGLE_ROWS = 2048
 # Below this relative size an eigenvalue of a Gram matrix of signs is rounding.
 _RELATIVE_RIDGE = 1e-12
 # Rows from which the preconditioner's matrix on the units' span is estimated, for each of its columns.

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from netlearn import Oracle, Status, learn, teachers
+from netlearn import Oracle, Status, corridor, learn, teachers
 from netlearn.network import ShallowNetwork
 
 
@@ -62,6 +62,20 @@ def test_answers_in_single_precision_are_no_sleepers():
     result = learn(oracle, n_hidden=3, rng=0)
     assert result.status is Status.RECOVERED
     assert not any("3^2 I" in note for note in result.diagnostics.notes)
+
+
+def test_all_attempts_are_made_where_no_points_are_left_for_another_round(monkeypatch):
+    network, asked = teachers.random(3, 6, 0, biases=0.5), []
+    learn_samples = corridor._learn_from_samples
+
+    def counted(*arguments, **options):
+        asked.append(options.get("attempts"))
+        return learn_samples(*arguments, **options)
+
+    monkeypatch.setattr(corridor, "_learn_from_samples", counted)
+    for budget in (380, None):  # the first round takes 10 for each of 28 unknowns, and 100
+        learn(Oracle(network, n_features=6, budget=budget), n_hidden=3, rng=0)
+    assert asked == [None, 3]
 
 
 @pytest.mark.parametrize("budget", [8, 30, 200, 1000])

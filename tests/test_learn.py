@@ -370,3 +370,39 @@ def test_units_that_hardly_any_row_bends_are_not_called_recovered():
     assert result.network.distance(network) > 1e-4
     assert result.status is Status.TOO_FEW_ROWS
     assert any("bend on so few rows" in note for note in result.diagnostics.notes)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_unit_on_too_few_rows_is_named_and_the_others_are_exact(seed):
+    network = teachers.random(3, 6, seed, biases=0.5)
+    X, y = rows(network, 5000)
+    u = np.random.default_rng(100 + seed).standard_normal(6)
+    z = X @ (u / np.linalg.norm(u))
+    y = y + np.maximum(z - np.sort(z)[-3], 0.0)  # bends between the third and the second of 5,000 rows
+    result = learn(X, y, n_hidden=4, biases=True, rng=0)
+    assert result.status is Status.TOO_FEW_ROWS
+    assert any("unseen" in note or "bend on so few rows" in note for note in result.diagnostics.notes)
+    near = [
+        min(np.linalg.norm(unit - sign * other) for other in result.network.units for sign in (-1, 1))
+        for unit in network.units
+    ]
+    assert max(near) < 1e-6
+
+
+@pytest.mark.parametrize(
+    ("rounded", "words"),
+    [
+        (lambda y: np.round(y, 3), "multiples of 0.001"),
+        (lambda y: y.astype(np.float16).astype(float), "half precision"),
+    ],
+    ids=["decimals", "half precision"],
+)
+def test_rounded_labels_are_recovered_to_their_rounding(rounded, words):
+    network = teachers.random(3, 5, 0, biases=0.5)
+    X, y = rows(network, 4000)
+    result = learn(X, rounded(y), n_hidden=3, rng=0)
+    assert result.status is Status.RECOVERED
+    assert any(words in note for note in result.diagnostics.notes)
+    # Negative control: noise beyond the rounding is noise.
+    noise = 0.05 * np.random.default_rng(1).standard_normal(len(y))
+    assert learn(X, rounded(y + noise), n_hidden=3, rng=0).status is Status.NOISE_LIMITED

@@ -7,7 +7,6 @@ Lines with k = 512 and k = 1024 are those of benchmarks/gpu.py. `learn` is given
 """
 
 import argparse
-import csv
 import time
 import warnings
 from pathlib import Path
@@ -19,7 +18,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.neural_network import MLPRegressor
 from sklearn.preprocessing import StandardScaler
 
-from benchmarks.machine import provenance
+from benchmarks.machine import write
 from netlearn import Oracle, ShallowNetwork, learn, teachers
 from netlearn.polish import Iterate, finish
 from netlearn.source import ArraySource
@@ -177,11 +176,7 @@ def main():
             print(*(f"{name} {value}" for name, value in record.items()), sep="  ", flush=True)
     print(f"{sum(record['holds'] for record in records)} of {len(records)} lines hold")
     if arguments.out:
-        where = provenance("torch", "scikit-learn")
-        with arguments.out.open("w", newline="") as file:
-            writer = csv.DictWriter(file, fieldnames=list(records[0] | where))
-            writer.writeheader()
-            writer.writerows(record | where for record in records)
+        write(arguments.out, records, "torch", "scikit-learn")
 
 
 if __name__ == "__main__":

@@ -8,14 +8,13 @@ Errors are exact distances in L2(gamma), relative to the norm of the network.
 """
 
 import argparse
-import csv
 import time
 from pathlib import Path
 
 import numpy as np
 import torch
 
-from benchmarks.machine import provenance
+from benchmarks.machine import write
 from netlearn import learn, teachers
 from netlearn.moments import moment_matrices
 
@@ -118,7 +117,7 @@ def main():
     parser.add_argument("--seeds", type=int, default=1)
     arguments = parser.parse_args()
     memory = torch.cuda.get_device_properties(DEVICE).total_memory / 2**30
-    where = provenance("torch") | {"hardware": f"{torch.cuda.get_device_name(DEVICE)}, {memory:.0f} GiB"}
+    hardware = f"{torch.cuda.get_device_name(DEVICE)}, {memory:.0f} GiB"
 
     records = []
     fits = [name for name in arguments.lines if name in FITS]
@@ -128,10 +127,7 @@ def main():
         records.append(moments_line())
     records += [fit_line(name, seed) for name in fits for seed in range(arguments.seeds)]
     if arguments.out:
-        with arguments.out.open("w", newline="") as file:
-            writer = csv.DictWriter(file, fieldnames=list(records[0] | where))
-            writer.writeheader()
-            writer.writerows(record | where for record in records)
+        write(arguments.out, records, "torch", hardware=hardware)
 
 
 if __name__ == "__main__":

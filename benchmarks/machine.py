@@ -22,6 +22,15 @@ def provenance(*packages: str) -> dict[str, str]:
     }
 
 
+def write(path: Path, records: list[dict], *packages: str, **other: str) -> None:
+    """Write records with where they were measured; `other` replaces columns of that."""
+    where = provenance(*packages) | other
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, fieldnames=list(records[0] | where))
+        writer.writeheader()
+        writer.writerows(record | where for record in records)
+
+
 def append(name: str, record: dict) -> Path:
     """Add a line to a file of results, with a heading where there is none yet."""
     path = RESULTS / name

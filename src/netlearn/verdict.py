@@ -17,7 +17,7 @@ from netlearn.polish.attempts import Candidate, Search
 from netlearn.polish.ridge import Regularised
 from netlearn.polish.shared import SharedIterate
 from netlearn.polish.shared_system import free_shared
-from netlearn.polish.trimmed import ENOUGH_BENT
+from netlearn.polish.trimmed import ENOUGH_BENT, n_bent
 from netlearn.polish.wide import n_unknowns
 from netlearn.result import Status
 from netlearn.run import Clock, Options
@@ -55,18 +55,9 @@ class Verdict:
     @cached_property
     def rarely_bent(self) -> np.ndarray:
         """Rows on the rarer side of each unit that has fewer there than its d + 1 parameters and three to check."""
-        iterate = self.found.iterate
-        positive = np.zeros(iterate.n_hidden)
-
-        def counts(block):
-            signs = iterate.linearise(block[0])[1][:, 1 : iterate.n_hidden + 1]
-            return to_numpy((signs > 0).sum(axis=0))
-
         # A unit that enough of the held rows have bent needs no pass over the others.
         rows = self.search.train if isinstance(self.everything, Streamed) else self.everything
-        for count in over_blocks(counts, rows, iterate.n_hidden):
-            positive += count
-        rarer = np.minimum(positive, rows.n_rows - positive)
+        rarer = n_bent(rows, self.found.iterate)
         return rarer[rarer < self.everything.n_features + 4]
 
     @property

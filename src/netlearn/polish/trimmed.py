@@ -16,6 +16,7 @@ import numpy as np
 from netlearn.backend import to_numpy
 from netlearn.polish.gauss_newton import Deadline, Polished, finish, never
 from netlearn.polish.iterate import Iterate
+from netlearn.polish.shared import SharedIterate
 from netlearn.source import Source
 from netlearn.source.arrays import over_blocks, weighted
 
@@ -26,11 +27,12 @@ _N_UNSEEN, _LARGEST_SHARE = (1, 4), 0.02
 _MOST_REPEATS = 6
 
 
-def n_bent(rows: Source, iterate: Iterate) -> np.ndarray:
+def n_bent(rows: Source, iterate: Iterate | SharedIterate) -> np.ndarray:
     """Return for each unit the number of rows on the rarer of its two sides."""
 
     def on_first_side(block):
-        return to_numpy((iterate.linearise(block[0])[1][:, 1:] > 0).sum(axis=0))
+        signs = iterate.linearise(block[0])[1][:, 1 : iterate.n_hidden + 1]
+        return to_numpy((signs > 0).sum(axis=0))
 
     positive = sum(over_blocks(on_first_side, rows, iterate.n_hidden), np.zeros(iterate.n_hidden, int))
     return np.minimum(positive, rows.n_rows - positive)

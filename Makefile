@@ -10,6 +10,7 @@ export OMP_NUM_THREADS ?= 1
 help:
 	@echo "make demo    install netlearn into $(VENV) and run 'netlearn demo'"
 	@echo "make test    install what the tests need and run them (with the linter)"
+	@echo "make soak    run the long tests: hundreds to thousands of runs each, an hour or so"
 	@echo "make format  apply the code style"
 	@echo "make docs    build the site into docs/_build/html, examples included"
 	@echo "make clean   remove $(VENV) and caches"
@@ -40,6 +41,10 @@ demo: $(VENV)/.core
 test: lint
 	@echo "Running the tests ..."
 	@$(BIN)/python -m pytest
+
+soak: $(VENV)/.dev
+	@echo "Running the long tests ..."
+	@$(BIN)/python -m pytest -m soak
 
 lint: $(VENV)/.dev
 	@$(BIN)/ruff check --quiet .

@@ -1,7 +1,7 @@
 """Trained networks recovered from queries alone: what others train, asked as a black box.
 
-    python benchmarks/blackbox.py                    # both networks, float64 and float32, seeds 0-2
-    python benchmarks/blackbox.py --only torch --seeds 1
+    python -m benchmarks.blackbox                    # both networks, float64 and float32, seeds 0-2
+    python -m benchmarks.blackbox --only torch --seeds 1
 
 The networks are a torch module 10-30-1 with default initialisation, trained shortly on a smooth function, and a
 scikit-learn MLPRegressor with 20 units fitted on the standardised diabetes data. The error is the largest difference

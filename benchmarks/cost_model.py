@@ -1,7 +1,7 @@
 """The formulas of `netlearn.cost` against the clock: predicted and measured seconds of every room, for some sizes.
 
-    python benchmarks/cost_model.py                # the table, some minutes
-    python benchmarks/cost_model.py --repeats 5    # on a machine with other work to do
+    python -m benchmarks.cost_model                # the table, some minutes
+    python -m benchmarks.cost_model --repeats 5    # on a machine with other work to do
 
 Of each rate the best of the repetitions counts, and of each room the shortest time: others on the machine only ever
 make a run longer. Rows are in memory or in npy files, of which a part is held and the rest streamed.

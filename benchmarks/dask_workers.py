@@ -1,7 +1,7 @@
 """One Dask worker against two, each a process with one thread, where computing is what costs.
 
-python benchmarks/dask_workers.py                          # seconds of a pass and of a whole fit, and their ratios
-python benchmarks/dask_workers.py --rows 600000 --repeats 5
+python -m benchmarks.dask_workers                          # seconds of a pass and of a whole fit, and their ratios
+python -m benchmarks.dask_workers --rows 600000 --repeats 5
 
 Rows are drawn inside the partitions, so that nothing is shipped. The two clusters take turns, so that both meet the
 same neighbours on the machine, and the best time of each counts. Where others keep its cores busy, only the processor

@@ -1,6 +1,6 @@
 """Moments and whole fits on a GPU: one command, one table.
 
-    python benchmarks/gpu.py --out benchmarks/results/gpu.csv
+    python -m benchmarks.gpu --out benchmarks/results/gpu.csv
 
 Rows are drawn on the device, from N(0, I), with labels of a planted network in double precision. Every fit is a whole
 `learn` with the width given; the first line is run twice, as the first call on a device also loads its libraries.
@@ -24,7 +24,7 @@ FITS = {
     "wide-100": ("biases", 100, 100, 8.0, 2.0),
     "wide-256": ("biases", 256, 64, 8.0, 6.0),
     "wide-512": ("biases", 512, 128, 8.0, 60.0),
-    "wide-1024": ("biases", 1024, 256, 6.0, 600.0),
+    "wide-1024": ("biases", 1024, 256, 8.0, 600.0),
     "many-features": ("random", 10, 4096, 500_000, 20.0),
 }
 

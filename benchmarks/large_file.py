@@ -1,8 +1,8 @@
 """A Parquet folder larger than memory: written block by block, and learned against the time of reading it.
 
-    python benchmarks/large_file.py write FOLDER                  # 20,000,000 rows, d = 200, k = 5: 32 GB
-    python benchmarks/large_file.py learn FOLDER                  # a line into benchmarks/results/large_file.csv
-    python benchmarks/large_file.py write FOLDER --rows 500000    # any other size
+    python -m benchmarks.large_file write FOLDER                  # 20,000,000 rows, d = 200, k = 5: 32 GB
+    python -m benchmarks.large_file learn FOLDER                  # a line into benchmarks/results/large_file.csv
+    python -m benchmarks.large_file write FOLDER --rows 500000    # any other size
 
 `learn` runs the fit between two bare readings of the folder, each in a process of its own, so that the peak of
 resident memory is that of the fit alone. A reading takes the same columns through the same FileSource and computes

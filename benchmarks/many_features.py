@@ -1,7 +1,7 @@
 """Many features: a planted network of 5 units learned from rows in single precision, each line in a fresh process.
 
-    python benchmarks/many_features.py
-    python benchmarks/many_features.py --features 5000 --rows-per-unknown 3 --dtype float64 --teacher random
+    python -m benchmarks.many_features
+    python -m benchmarks.many_features --features 5000 --rows-per-unknown 3 --dtype float64 --teacher random
 
 Rows are drawn block by block into one array, labels in double precision from the rows as they are stored. Peak memory
 is that of the whole process, the rows included. A line whose rows do not fit into the memory that is free is left out.

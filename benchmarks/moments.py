@@ -4,7 +4,7 @@ Algorithm 1 needs the orders ell = 2, 4, ..., 2 k^2 + 2: k^2 + 1 matrices, 17 fo
 turn in the same process on the same rows; each reports its best time. The pass must stay below 1.3 times
 the bare products.
 
-    python benchmarks/moments.py --rows 100000 --features 200 --hidden 4
+    python -m benchmarks.moments --rows 100000 --features 200 --hidden 4
 """
 
 import argparse

@@ -2,7 +2,7 @@
 
 Runs `paper.netlearn` and its predecessor on planted networks (d = 6, epsilon = 0.25, R = 2), `netlearn` on
 functions that are not such networks, and the subspace step alone on the hard plane with k = 4, d = 8.
-Usage: python benchmarks/paper_acceptance.py [--seeds 50]
+Usage: python -m benchmarks.paper_acceptance [--seeds 50]
 """
 
 import argparse

@@ -1,8 +1,8 @@
 """What `learn` recovers: one line per family of planted networks, seeds 0-9 each.
 
-    python benchmarks/recovery.py                 # the whole table, a CSV into benchmarks/results/
-    python benchmarks/recovery.py --only hard_plane --seeds 3
-    python benchmarks/recovery.py --jobs 16       # several runs at a time; set OMP_NUM_THREADS=1 for this
+    python -m benchmarks.recovery                 # the whole table, a CSV into benchmarks/results/
+    python -m benchmarks.recovery --only hard_plane --seeds 3
+    python -m benchmarks.recovery --jobs 16       # several runs at a time; set OMP_NUM_THREADS=1 for this
 
 Biases are N(0, 0.5^2): with wider ones some units bend on fewer rows than they have parameters, and no method
 could find those. The error is the exact L2(gamma) distance to the planted network over its norm; with other
@@ -10,7 +10,6 @@ inputs than N(0, I) both networks are compared in whitened coordinates, where th
 """
 
 import argparse
-import csv
 import math
 import platform
 import statistics
@@ -22,6 +21,7 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.machine import write
 from netlearn import ShallowNetwork, __version__, learn, teachers
 from netlearn.polish import Iterate, finish
 from netlearn.source import ArraySource
@@ -214,10 +214,7 @@ def main():
         f"{sum(verdicts)} of {len(verdicts)} lines hold; netlearn {__version__}, {platform.processor() or '?'}"
     )
     if options.out:
-        with options.out.open("w", newline="") as file:
-            writer = csv.DictWriter(file, fieldnames=list(records[0]))
-            writer.writeheader()
-            writer.writerows(records)
+        write(options.out, records)
 
 
 if __name__ == "__main__":

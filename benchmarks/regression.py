@@ -1,7 +1,7 @@
 """Small and real data that are no small network: cross-validated R^2, ours against scikit-learn's trained network.
 
-    python benchmarks/regression.py                       # the whole table, some fifteen minutes on one core
-    python benchmarks/regression.py --only diabetes --seeds 1
+    python -m benchmarks.regression                       # the whole table, some fifteen minutes on one core
+    python -m benchmarks.regression --only diabetes --seeds 1
 
 The rival is `MLPRegressor` of the same width (of its default width where ours is "auto"), inputs standardised, with
 iterations enough to converge: its defaults and early stopping, on labels as they are and standardised. The best of

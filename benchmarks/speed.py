@@ -1,8 +1,7 @@
-"""How long `learn` takes, as ratios within one run.
+"""How long `learn` takes, as ratios within one run; how that grows with k, d and N is in growth.py.
 
-python benchmarks/speed.py large      # k=10, d=1000, N=100,000 against one X.T @ X, with peak memory
-python benchmarks/speed.py adam       # k=5, d=50, N=20,000 against a tuned PyTorch Adam reaching 1e-3
-python benchmarks/speed.py growth     # seconds against N and d, with the fitted exponents
+python -m benchmarks.speed large      # k=10, d=1000, N=100,000 against one X.T @ X, with peak memory
+python -m benchmarks.speed adam       # k=5, d=50, N=20,000 against a tuned PyTorch Adam reaching 1e-3
 """
 
 import argparse
@@ -89,21 +88,7 @@ def adam():
     print(f"the fastest restart alone {min(rival):.1f} s, ratio {fit / min(rival):.3f}")
 
 
-def growth():
-    for name, sizes in (
-        ("N", [(50, n) for n in (20_000, 40_000, 80_000, 160_000)]),
-        ("d", [(d, 40_000) for d in (50, 100, 200, 400)]),
-    ):
-        times = []
-        for d, n in sizes:
-            _, X, y = planted(5, d, n)
-            times.append(seconds(lambda X=X, y=y: learn(X, y, n_hidden=5, rng=0))[0])
-            print(f"d {d:4} N {n:7} {times[-1]:6.2f} s", flush=True)
-        variable = [n for _, n in sizes] if name == "N" else [d for d, _ in sizes]
-        print(f"time grows like {name}^{np.polyfit(np.log(variable), np.log(times), 1)[0]:.2f}")
-
-
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=["large", "adam", "growth"])
-    {"large": large, "adam": adam, "growth": growth}[parser.parse_args().what]()
+    parser.add_argument("what", choices=["large", "adam"])
+    {"large": large, "adam": adam}[parser.parse_args().what]()

@@ -28,7 +28,14 @@ extensions = [
 ]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 templates_path = ["_templates"]
-exclude_patterns = ["_build", "examples", "**/GALLERY_HEADER.rst", "images/*.py"]
+exclude_patterns = [
+    "_build",
+    "examples",
+    "**/GALLERY_HEADER.rst",
+    "images/*.py",
+    "evidence_table.md",
+    "reliability_bad_input.md",
+]
 default_role = "code"
 highlight_language = "none"  # formulas and commands; code says that it is Python
 
@@ -67,7 +74,7 @@ html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_show_sourcelink = False
 html_sidebars = {
-    page: [] for page in ("index", "architecture", "references", "scale")
+    page: [] for page in ("index", "architecture", "references", "reliability", "scale")
 }  # pages without pages below
 html_theme_options = {
     "navbar_end": ["theme-switcher"],

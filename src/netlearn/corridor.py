@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import copy
 import os
 from collections.abc import Callable
 from dataclasses import asdict, replace
+from functools import partial
 
 import numpy as np
 
 from netlearn.asking import Asking
 from netlearn.backend import to_numpy
 from netlearn.backend.grain import grain
+from netlearn.backend.memory import with_smaller_blocks
 from netlearn.backend.threads import block_threads
 from netlearn.certify import Certificate, certify, lipschitz_constant
 from netlearn.certify.rounding import rounding_of_labels
@@ -20,23 +23,25 @@ from netlearn.network import ShallowNetwork
 from netlearn.polish import Iterate, finish
 from netlearn.polish.attempts import MOST_ATTEMPTS, Candidate, Search
 from netlearn.polish.outputs import ATTEMPTS_AT_MIXTURE, Outputs
-from netlearn.polish.prune import without_idle
 from netlearn.polish.ridge import Regularised, regularised
 from netlearn.polish.select import choose_biases, choose_width
 from netlearn.polish.shared import SharedIterate
 from netlearn.polish.smooth import smooth
 from netlearn.polish.stream import finish_on_stream
+from netlearn.polish.surplus import without_surplus
 from netlearn.polish.trimmed import finish_trimmed
 from netlearn.polish.wide import EXACT, wide_fit
 from netlearn.result import Diagnostics, HeldOut, LearnResult, Probe
 from netlearn.run import Clock, Options, Progress, checked_options
-from netlearn.source import FileSource, Oracle, Source
+from netlearn.source import ArraySource, FileSource, Oracle, Source
 from netlearn.source.arrays import HOST, SelectedRows, weighted
 from netlearn.source.checkpoint import Checkpoint, fingerprint
 from netlearn.source.dask import DaskSource, is_collection
 from netlearn.source.device import OnDevice, moved
+from netlearn.source.outlying import far_rows, named
 from netlearn.source.samples import Samples, checked_rows, checked_weight, hold, split
 from netlearn.source.stream import Streamed
+from netlearn.source.twins import Twins
 from netlearn.subspace.look import look
 from netlearn.verdict import ALMOST_EXACT, GAUSSIAN, Verdict
 
@@ -59,6 +64,7 @@ def learn(
     progress: Callable[[Progress], None] | None = None,
     time_limit: float | None = None,
     checkpoint: str | os.PathLike | None = None,
+    robust: bool = False,
 ) -> LearnResult:
     """Learn a one-hidden-layer ReLU network from examples, and say how sure.
 
@@ -91,26 +97,40 @@ def learn(
     checkpoint : path, optional
         A folder to save to on the way. A run that was cut off goes on from there when it is started again with the
         same data, options and `rng`, and comes to the same network. Needs an `rng`; it may be removed afterwards.
+    robust : bool
+        Whether to set aside rows that are wrong: those more than ten times as far from the median in some column, or in
+        y, as 95 % of the rows; and those whose labels a fit that is exact on all others contradicts, up to 2 % of all.
+        The notes name them, and name rows far outside in any case. For rows in memory.
 
     Returns
     -------
     LearnResult
     """
-    options = checked_options(n_hidden, biases, epsilon, failure_prob, time_limit)
+    options = checked_options(n_hidden, biases, epsilon, failure_prob, time_limit, robust)
     if checkpoint is not None and rng is None:
         raise InputError(
             '"checkpoint" of learn needs an "rng", such as 0: only a run that can be repeated can be continued.'
         )
-    try:
-        rng = np.random.default_rng(rng)
-    except (TypeError, ValueError):
-        raise InputError(
-            f'"rng" of learn must be None, a non-negative integer or a Generator, got {rng!r}.'
-        ) from None
+    if progress is not None and not callable(progress):
+        raise InputError(f'"progress" of learn must be callable, got {progress!r:.100}.')
+    rng = _generator(rng)
     clock = Clock(time_limit, progress)
     clock.enter("samples", "reading and checking rows")
     with block_threads():
         return _learn(X, y, sample_weight, options, rng, clock, checkpoint)
+
+
+def _generator(rng) -> np.random.Generator:
+    """Return a generator that others can be spawned from, which those of RandomState cannot."""
+    try:
+        made = np.random.default_rng(rng)
+        if hasattr(made.bit_generator.seed_seq, "spawn"):
+            return made
+    except (TypeError, ValueError):
+        pass
+    raise InputError(
+        f'"rng" of learn must be None, a non-negative integer or a Generator of default_rng, got {rng!r}.'
+    )
 
 
 def _learn(X, y, sample_weight, options: Options, rng, clock: Clock, folder) -> LearnResult:
@@ -123,6 +143,8 @@ def _learn(X, y, sample_weight, options: Options, rng, clock: Clock, folder) -> 
         raise InputError(
             f'"sample_weight" of learn is for rows in arrays and must be left out with a {type(X).__name__}.'
         )
+    if isinstance(X, Oracle | DaskSource):
+        _refuse_robust(X, options)
     if isinstance(X, Oracle):
         if y is not None:
             raise InputError('"y" of learn must be left out when X is an Oracle, which gives its own labels.')
@@ -143,7 +165,25 @@ def _learn(X, y, sample_weight, options: Options, rng, clock: Clock, folder) -> 
             weight is not None and fingerprint(weight, weight),
         ]
     checkpoint = _checkpoint(folder, data, options, rng)
-    return _learn_from_samples(split(X, y, rng, weight), options, rng, clock, checkpoint)
+    return _learn_from_samples(_divided(X, y, options, rng, weight), options, rng, clock, checkpoint)
+
+
+def _refuse_robust(X, options: Options) -> None:
+    if options.robust:
+        raise InputError(
+            f'"robust" of learn is for rows that are held in memory and must be left out with this {type(X).__name__}.'
+        )
+
+
+def _divided(X, y, options: Options, rng, weight: np.ndarray | None = None) -> Samples:
+    """Divide the rows, and say which of them lie far outside all others."""
+    far = far_rows(X, y)
+    samples = split(X, y, rng, weight, list(far) if options.robust else ())
+    if far:
+        what = "far outside all others, set aside" if options.robust else "far outside all others"
+        advice = "" if options.robust else "; the option robust sets such rows aside"
+        samples.notes.append(f"rows {what}: {named(far)}{advice}")
+    return samples
 
 
 def _checkpoint(folder, data, options: Options, rng) -> Checkpoint | None:
@@ -154,6 +194,24 @@ def _checkpoint(folder, data, options: Options, rng) -> Checkpoint | None:
 
 
 def _learn_from_samples(
+    samples: Samples, options: Options, rng, clock: Clock, *others, **attempts
+) -> LearnResult:
+    """Walk through the rooms; where memory runs out, anew and with smaller blocks."""
+    begin = copy.deepcopy(rng)
+
+    def smaller(factor: int) -> None:
+        nonlocal rng
+        rng = copy.deepcopy(begin)
+        note = f"memory ran out, so blocks of rows were {factor:,} times as small as usual"
+        samples.notes[:] = [note, *(said for said in samples.notes if not said.startswith("memory ran out"))]
+        clock.tell(note)
+
+    return with_smaller_blocks(
+        lambda: _through_rooms(samples, options, rng, clock, *others, **attempts), smaller
+    )
+
+
+def _through_rooms(
     samples: Samples,
     options: Options,
     rng,
@@ -174,9 +232,9 @@ def _learn_from_samples(
         X, y = (moved(part, like) for part in block)
         return inputs.rows(X), inputs.labels(y)
 
-    rows = samples.rows.changed(change)
+    rows = samples.rows.changed(change, inputs.is_cheap)
     judge = rows.tail(samples.n_judge).in_memory()
-    everything = rows if _is_left_where_it_is(rows, inputs) else rows.in_memory()
+    everything = rows.in_place() if _is_large(rows) else rows.in_memory()
     train = everything.head(samples.n_train)
     outputs = None
     if judge.y.ndim == 2:  # units are looked for in a mixture of the outputs
@@ -203,7 +261,8 @@ def _learn_from_samples(
         before = found.iterate.mixed(outputs.mixture)
     if samples.beyond is None:
         everything = weighted(everything, samples.weight)
-        found = _on_everything(search, found, everything, clock)
+        found = _on_everything(search, found, everything, clock, options.robust)
+        found = replace(found, aside=tuple(sorted(samples.rows.numbers(found.aside))))
     else:
         everything = samples.beyond.changed(everything, change)
         held = train if outputs is None else outputs.train
@@ -215,15 +274,28 @@ def _learn_from_samples(
     clock.enter("certify", "judging on rows no other room has seen")
     network = inputs.network(found.iterate.to_network())
     certificate, both = _certificates(network, samples, inputs, options, found.loss < search.rounding)
-    rounded = rounding_of_labels(samples.y_val, samples.y_val - network(samples.X_val))
+    held_out = samples.y_val - network(samples.X_val)
+    rounded = rounding_of_labels(samples.y_val, held_out)
+    twins = Twins.between(samples.rows, ArraySource(samples.X_val, samples.y_val))
     verdict = Verdict(
-        search, found, before, inputs, certificate, rounded, options, clock, everything, few_rows
+        search,
+        found,
+        before,
+        inputs,
+        certificate,
+        held_out,
+        rounded,
+        options,
+        clock,
+        everything,
+        few_rows,
+        twins,
     )
     status = verdict.status()
     clock.enter("")
     return LearnResult(
         network,
-        certificate,
+        verdict.bounded(),
         status,
         _subspace(network),
         None,
@@ -328,16 +400,22 @@ def _rows(samples: Samples, everything: Source) -> dict[str, int]:
     return counts if samples.beyond is None else {**counts, "polish": everything.n_rows}
 
 
-def _is_left_where_it_is(rows: SelectedRows, inputs: Standardiser) -> bool:
-    """Whether a copy of the rows would cost more than gathering them anew in each pass."""
-    return inputs.is_cheap and 8 * rows.n_rows * rows.n_features > grain(rows.like).kept_bytes
+def _is_large(rows: SelectedRows) -> bool:
+    """Whether copies of the rows would cost more memory than gathering them anew in each pass is worth."""
+    return 8 * rows.n_rows * rows.n_features > grain(rows.like).kept_bytes
 
 
-def _on_everything(search: Search, found: Candidate, everything: Source, clock: Clock) -> Candidate:
+def _on_everything(
+    search: Search, found: Candidate, everything: Source, clock: Clock, robust: bool
+) -> Candidate:
     """Polish on the judging rows too, now that they have judged."""
     biases = search.biases and found.iterate.has_biases
     final = finish(everything, found.iterate, biases=biases, deadline=clock.out_of_time)
+    needed = partial(
+        without_surplus, everything, exact=search.rounding, biases=biases, deadline=clock.out_of_time
+    )
     if isinstance(final.iterate, SharedIterate):
+        final = needed(final) if final.loss <= search.rounding else final
         return replace(found, iterate=final.iterate, loss=final.loss, trace=found.trace + final.trace)
     # Labels fitted exactly on some rows but not on all: a unit that bends where only the judging rows are.
     for _ in range(3):
@@ -354,18 +432,23 @@ def _on_everything(search: Search, found: Candidate, everything: Source, clock: 
         )
         if again.loss < final.loss:
             final = finish(everything, again.iterate, biases=biases, deadline=clock.out_of_time)
-    trace = found.trace + final.trace
-    if search.rounding < final.loss < ALMOST_EXACT:
+    if search.rounding < final.loss < (np.inf if robust else ALMOST_EXACT):
         trimmed = finish_trimmed(
-            everything, final, exact=search.rounding, biases=biases, deadline=clock.out_of_time
+            everything,
+            final,
+            exact=search.rounding,
+            biases=biases,
+            robust=robust,
+            deadline=clock.out_of_time,
         )
         if trimmed is not None:
             fit, aside = trimmed
-            return replace(found, iterate=fit.iterate, loss=fit.loss, trace=fit.trace, n_aside=len(aside))
+            return replace(found, iterate=fit.iterate, loss=fit.loss, trace=fit.trace, aside=tuple(aside))
+    trace = found.trace + final.trace
     if final.loss > search.rounding:
         final = smooth(everything, final, search.rng, biases=biases, deadline=clock.out_of_time)
-    else:  # what is asked for and not there ends as a unit that does nothing
-        final = replace(final, iterate=without_idle(final.iterate))
+    else:
+        final = needed(final)
     return replace(found, iterate=final.iterate, loss=final.loss, trace=trace)
 
 
@@ -468,8 +551,9 @@ def _learn_from_file(
         )
     n_held = max(_LARGE_FILE // source.n_features, _SMALLEST_PILOT)
     if isinstance(source, DaskSource) or source.n_rows > 2 * n_held:
+        _refuse_robust(source, options)
         samples = hold(source, n_held, rng, checkpoint)
     else:
-        samples = split(*checked_rows(*source.arrays()), rng)
+        samples = _divided(*checked_rows(*source.arrays()), options, rng)
     result = _learn_from_samples(samples.on(like), options, rng, clock, checkpoint)
     return replace(result, names=source.feature_names or (), target=source.target or "")

@@ -16,6 +16,7 @@ from sklearn.base import (
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from netlearn.backend import refuse_masked
 from netlearn.corridor import learn
 from netlearn.errors import InputError
 from netlearn.report import card_html
@@ -52,6 +53,8 @@ class NetLearnRegressor(
         Probability with which the certificate may be wrong.
     time_limit : float, default=None
         Seconds after which the best network so far is kept.
+    robust : bool, default=False
+        Whether to set aside rows far outside all others, and a few labels that an otherwise exact fit contradicts.
     random_state : int, RandomState, Generator or None, default=None
         Same data, same number, same machine: same network.
 
@@ -93,6 +96,7 @@ class NetLearnRegressor(
         epsilon=None,
         failure_prob=0.01,
         time_limit=None,
+        robust=False,
         random_state=None,
     ):
         self.n_hidden = n_hidden
@@ -100,6 +104,7 @@ class NetLearnRegressor(
         self.epsilon = epsilon
         self.failure_prob = failure_prob
         self.time_limit = time_limit
+        self.robust = robust
         self.random_state = random_state
 
     @with_callbacks
@@ -139,6 +144,7 @@ class NetLearnRegressor(
                 rng=self._rng(),
                 progress=progress,
                 time_limit=self.time_limit,
+                robust=self.robust,
             )
         if is_source:
             self._take_names(result)
@@ -177,6 +183,8 @@ class NetLearnRegressor(
         return len(self.components_)
 
     def _checked(self, X, y):
+        for name, value in (("X", X), ("y", y)):
+            refuse_masked(name, value)
         try:
             return validate_data(
                 self,
@@ -193,6 +201,7 @@ class NetLearnRegressor(
 
     def _rows(self, X):
         check_is_fitted(self)
+        refuse_masked("X", X)
         return validate_data(self, X, dtype=np.float64, reset=False)
 
     def _rng(self) -> int | np.random.Generator | None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, is_dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from types import UnionType
+from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 
 import numpy as np
 
-from netlearn.certify import Certificate
+from netlearn.certify.certificate import CONSTANTS, Certificate
 from netlearn.errors import InputError
 from netlearn.network import ShallowNetwork, files
 
@@ -252,8 +253,10 @@ class LearnResult:
         network, arrays, text = files.read_result(path)
         try:
             own = None if network is None else ShallowNetwork(**network)
-            return cls(own, **_unpacked(arrays, json.loads(text)))
-        except (InputError, AttributeError, KeyError, TypeError, ValueError) as error:
+            result = cls(own, **_unpacked(arrays, json.loads(text)))
+            _refuse_misfits(result)
+            return result
+        except (AttributeError, KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
             raise InputError(f"{path} does not hold a usable result: {error}") from error
 
     def report(self, path: str | os.PathLike) -> None:
@@ -303,23 +306,66 @@ def _packed(result: LearnResult) -> tuple[dict[str, np.ndarray], dict[str, Any]]
 
 def _unpacked(arrays: Mapping[str, np.ndarray], data: Mapping[str, Any]) -> dict[str, Any]:
     """Undo `_packed`: the fields of the result."""
-    seen, certificate = data["diagnostics"], data["certificate"]
-    probes = (
-        Probe(eigenvalues=arrays[f"probes.{index}.eigenvalues"], **probe)
-        for index, probe in enumerate(seen["probes"])
-    )
-    lists = {"probes": tuple(probes), "trace": tuple(seen["trace"]), "notes": tuple(seen["notes"])}
+    seen = data["diagnostics"]
+    for index, probe in enumerate(seen["probes"]):
+        probe["eigenvalues"] = arrays[f"probes.{index}.eigenvalues"]
+    held_out = None
+    if "held_out.X" in arrays:
+        held_out = HeldOut(arrays["held_out.X"], arrays["held_out.y"])
     return {
-        "certificate": None if certificate is None else _certificate(certificate),
+        "certificate": _typed(Certificate | None, data["certificate"]),
         "status": Status[data["status"]],
         "subspace": arrays.get("subspace"),
-        "diagnostics": Diagnostics(**{**seen, **lists}),
-        "held_out": HeldOut(arrays["held_out.X"], arrays["held_out.y"]) if "held_out.X" in arrays else None,
-        "names": tuple(data["names"]),
-        "target": data["target"] if isinstance(data["target"], str) else tuple(data["target"]),
+        "diagnostics": _typed(Diagnostics, seen),
+        "held_out": held_out,
+        "names": _typed(tuple[str, ...], data["names"]),
+        "target": _typed(str | tuple[str, ...], data["target"]),
     }
 
 
-def _certificate(data: Mapping[str, Any]) -> Certificate:
-    each = tuple(_certificate(own) for own in data.get("per_output", ()))
-    return Certificate(**{**data, "assumptions": tuple(data["assumptions"]), "per_output": each})
+def _typed(kind: Any, value: Any) -> Any:
+    """Return what JSON holds as the type that an annotation says, or raise a TypeError: a file is not to be trusted."""
+    origin, inner = get_origin(kind), get_args(kind)
+    if origin is UnionType:
+        kind = next((one for one in inner if isinstance(value, _in_json(one))), inner[0])
+        return _typed(kind, value)
+    if not isinstance(value, _in_json(kind)) or (isinstance(value, bool) and kind is not bool):
+        raise TypeError(f"{type(value).__name__} in place of {kind}")
+    if origin is tuple:
+        return tuple(_typed(inner[0], one) for one in value)
+    if origin is dict:
+        return {_typed(inner[0], name): _typed(inner[1], one) for name, one in value.items()}
+    if is_dataclass(kind):
+        kinds = get_type_hints(kind)
+        return kind(**{name: _typed(kinds[name], one) for name, one in value.items()})
+    if kind is str:
+        value.encode()  # half a surrogate pair is no text, and could not be written again
+    return float(value) if kind is float else value
+
+
+def _in_json(kind: Any) -> Any:
+    """Return the types that stand for an annotated one where JSON was read."""
+    if is_dataclass(kind):
+        return dict
+    stands = {float: int | float, tuple: list, dict: dict}
+    return stands.get(get_origin(kind) or kind, kind)
+
+
+def _refuse_misfits(result: LearnResult) -> None:
+    """Refuse arrays of a file that do not belong to its network, and a certificate that cannot be repeated."""
+    network, held_out, certificate = result.network, result.held_out, result.certificate
+    if any(probe.eigenvalues.ndim != 1 for probe in result.diagnostics.probes):
+        raise InputError("eigenvalues must have one axis.")
+    if certificate is not None and set(certificate.constants) != CONSTANTS.get(certificate.method):
+        raise InputError(f"{certificate.constants} are not the constants of {certificate.method!r}.")
+    if network is None:
+        return
+    d, outputs = network.n_features, network.linear.shape[:-1]
+    if result.subspace is not None and (result.subspace.ndim != 2 or len(result.subspace) != d):
+        raise InputError(f"the subspace of {d} features has the shape {result.subspace.shape}.")
+    if held_out is not None:
+        X, y = held_out.X, held_out.y
+        if X.ndim != 2 or X.shape[1] != d or y.shape != (len(X), *outputs):
+            raise InputError(f"the rows held out have the shapes {X.shape} and {y.shape}.")
+    if certificate is not None and len(certificate.per_output) not in (0, *outputs):
+        raise InputError(f"there are certificates of {len(certificate.per_output)} outputs.")

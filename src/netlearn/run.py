@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from numbers import Real
 
 import numpy as np
 
@@ -30,6 +31,7 @@ class Options:
     epsilon: float | None
     failure_prob: float
     time_limit: float | None
+    robust: bool
 
 
 class Clock:
@@ -62,18 +64,29 @@ class Clock:
         return late
 
 
-def checked_options(n_hidden, biases, epsilon, failure_prob, time_limit) -> Options:
+def checked_options(n_hidden, biases, epsilon, failure_prob, time_limit, robust) -> Options:
     """Return the options of `learn`, or one sentence on the one that cannot be."""
-    if n_hidden != "auto" and (
+    if not _is_auto(n_hidden) and (
         isinstance(n_hidden, bool) or not isinstance(n_hidden, int | np.integer) or n_hidden < 0
     ):
         raise InputError(f'"n_hidden" of learn must be "auto" or an integer >= 0, got {n_hidden!r}.')
-    if biases != "auto" and not isinstance(biases, bool | np.bool_):
+    if not _is_auto(biases) and not isinstance(biases, bool | np.bool_):
         raise InputError(f'"biases" of learn must be "auto", True or False, got {biases!r}.')
-    if epsilon is not None and not (isinstance(epsilon, int | float | np.number) and 0 < epsilon < math.inf):
+    if epsilon is not None and not (_is_number(epsilon) and 0 < epsilon < math.inf):
         raise InputError(f'"epsilon" of learn must be None or a positive number, got {epsilon!r}.')
-    if not (isinstance(failure_prob, int | float | np.number) and 0 < failure_prob < 1):
+    if not (_is_number(failure_prob) and 0 < failure_prob < 1):
         raise InputError(f'"failure_prob" of learn must be in (0, 1), got {failure_prob!r}.')
-    if time_limit is not None and not (isinstance(time_limit, int | float | np.number) and time_limit > 0):
+    if time_limit is not None and not (_is_number(time_limit) and time_limit > 0):
         raise InputError(f'"time_limit" of learn must be None or a positive number, got {time_limit!r}.')
-    return Options(n_hidden, biases if biases == "auto" else bool(biases), epsilon, failure_prob, time_limit)
+    if not isinstance(robust, bool | np.bool_):
+        raise InputError(f'"robust" of learn must be True or False, got {robust!r}.')
+    biases = biases if biases == "auto" else bool(biases)
+    return Options(n_hidden, biases, epsilon, failure_prob, time_limit, bool(robust))
+
+
+def _is_auto(value) -> bool:
+    return isinstance(value, str) and value == "auto"  # an array would be compared entry by entry
+
+
+def _is_number(value) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -17,17 +17,21 @@ from netlearn.polish.attempts import Candidate, Search
 from netlearn.polish.ridge import Regularised
 from netlearn.polish.shared import SharedIterate
 from netlearn.polish.shared_system import free_shared
-from netlearn.polish.trimmed import ENOUGH_BENT, n_bent
+from netlearn.polish.trimmed import ENOUGH_BENT, pairs_apart
 from netlearn.polish.wide import n_unknowns
 from netlearn.result import Status
 from netlearn.run import Clock, Options
 from netlearn.source import Source
 from netlearn.source.arrays import block_slices, over_blocks
+from netlearn.source.outlying import listed
 from netlearn.source.stream import Streamed
+from netlearn.source.twins import Twins
 
 # Beyond this many standard errors of skewness or kurtosis, Gaussian-only statements are withheld: the largest
 # of 256 normal variables passes it once in a million.
 GAUSSIAN = 6.0
+# Share of the held-out labels that must be right where a few others were wrong.
+_RIGHT = 0.9
 # Mean square, of labels with unit variance, that is no noise anyone would add.
 ALMOST_EXACT = 1e-4
 
@@ -41,11 +45,13 @@ class Verdict:
     before: Iterate  # the last polish, on the judging rows too
     inputs: Standardiser
     certificate: Certificate
+    held_out: np.ndarray  # labels less the network's values, on the rows of the certificate
     rounded: str | None  # how labels were rounded, where that explains all that is left of them
     options: Options
     clock: Clock
     everything: Source
     few_rows: Regularised | None
+    twins: Twins
 
     @property
     def n_rows(self) -> int:
@@ -54,18 +60,38 @@ class Verdict:
 
     @cached_property
     def rarely_bent(self) -> np.ndarray:
-        """Rows on the rarer side of each unit that has fewer there than its d + 1 parameters and three to check."""
+        """Rows on which units bend, or bend apart from another, where these are too few to determine them.
+
+        They must be more than the parameters of a unit: as many are met by any unit. Where it bends by itself, three
+        are to check it.
+        """
         # A unit that enough of the held rows have bent needs no pass over the others.
         rows = self.search.train if isinstance(self.everything, Streamed) else self.everything
-        rarer = n_bent(rows, self.found.iterate)
-        return rarer[rarer < self.everything.n_features + 4]
+        d, k = self.everything.n_features, self.found.iterate.n_hidden
+        wanted = np.full(k + 1, d + int(self.search.biases) + 1)
+        wanted[0] = d + 4
+        apart = pairs_apart(rows, self.found.iterate, self.twins.first[: rows.n_rows], wanted.max())
+        return np.min(np.where(apart < wanted, apart, np.inf), axis=1)[np.any(apart < wanted, axis=1)]
 
     @property
     def exact(self) -> bool:
         """Whether rows that no other room has seen are met to their own rounding."""
+        if self._some_are_wrong:
+            sizes = np.quantile(np.abs(self.held_out) / self.inputs.scale, _RIGHT, axis=0)
+            return bool(np.all(sizes < math.sqrt(self.search.rounding)))
         each = self.certificate.per_output or (self.certificate,)
         errors = np.array([own.empirical_error for own in each])
         return bool(np.all(errors / self.inputs.scale < math.sqrt(self.search.rounding)))
+
+    @property
+    def _some_are_wrong(self) -> bool:
+        """Whether labels that the others contradict are taken to be wrong; else a unit bends there."""
+        return self.options.robust and len(self.found.aside) > 0
+
+    @property
+    def _is_determined(self) -> bool:
+        """Whether rows that differ are more than the unknowns, where held-out copies cannot tell."""
+        return self.twins.n_distinct > self._unknowns() or not self.twins.many_held_out
 
     def _unknowns(self) -> float:
         """Return the number of unknowns, for each output the same share of them."""
@@ -103,14 +129,29 @@ class Verdict:
         noise = self.noise_level()
         return None if noise is None else noise * math.sqrt(self._unknowns() / self.n_rows)
 
+    @property
+    def undetermined(self) -> bool:
+        """Whether there is a unit that hardly any row has bent, in the network or missing from it."""
+        if self.found.aside:
+            return not self._some_are_wrong
+        return len(self.rarely_bent) > 0 and self.few_rows is None
+
+    def bounded(self) -> Certificate:
+        """Return the certificate, without a bound where a unit is undetermined.
+
+        Held-out rows miss where it bends as all others do: of what happens there, the errors seen say nothing.
+        """
+        if not self.undetermined:
+            return self.certificate
+        each = tuple(replace(own, error_bound=math.inf) for own in self.certificate.per_output)
+        return replace(self.certificate, error_bound=math.inf, per_output=each)
+
     def status(self) -> Status:
         """Return how the run ended."""
-        if self.found.n_aside:
-            return Status.TOO_FEW_ROWS
-        if (self.exact or self.rounded is not None) and not len(self.rarely_bent):
-            return Status.RECOVERED
-        if len(self.rarely_bent) and self.found.loss < ALMOST_EXACT:
+        if (self.undetermined or len(self.rarely_bent)) and self.found.loss < ALMOST_EXACT:
             return Status.TOO_FEW_ROWS  # what is missing is a unit that hardly any row has bent
+        if (self.exact or self.rounded is not None) and not len(self.rarely_bent):
+            return Status.RECOVERED if self._is_determined else Status.TOO_FEW_ROWS
         if self.clock.timed_out:
             return Status.OUT_OF_TIME
         needed = 1.05 * self._least_unknowns()
@@ -121,8 +162,8 @@ class Verdict:
             return Status.TOO_FEW_ROWS
         if more_help:
             return Status.NOT_A_SMALL_NETWORK
-        if self.options.epsilon is not None and self.certificate.error_bound <= self.options.epsilon:
-            return Status.CERTIFIED
+        if self.options.epsilon is not None and self.bounded().error_bound <= self.options.epsilon:
+            return Status.TOO_FEW_ROWS if self.twins.many_held_out else Status.CERTIFIED
         return Status.NOISE_LIMITED
 
     def _least_unknowns(self) -> int:
@@ -148,12 +189,16 @@ class Verdict:
     def _unseen(self) -> Iterator[str]:
         """Say which units the rows do not show."""
         found, asked = self.found.iterate.n_hidden, self.options.n_hidden
-        if self.found.n_aside:
-            rows = math.ceil(
-                ENOUGH_BENT * (self.everything.n_features + 1) * self.n_rows / self.found.n_aside
-            )
+        n_aside = len(self.found.aside)
+        if self._some_are_wrong:
             yield (
-                f"{self.found.n_aside} rows contradict the {found} units that all others determine to rounding: what "
+                f"{n_aside} rows set aside, whose labels the fit that is exact on all others contradicts: "
+                f"{listed(self.found.aside)}; held-out labels may be wrong as often, and count in the certificate"
+            )
+        elif n_aside:
+            rows = math.ceil(ENOUGH_BENT * (self.everything.n_features + 1) * self.n_rows / n_aside)
+            yield (
+                f"{n_aside} rows contradict the {found} units that all others determine to rounding: what "
                 f"bends on these alone is unseen; at least {rows:,} rows would show it"
             )
         elif asked != "auto" and found < asked and self.exact:
@@ -164,7 +209,7 @@ class Verdict:
 
     def notes(self) -> tuple[str, ...]:
         """Return what else a reader should know, in sentences."""
-        notes = []
+        notes = list(self.twins.notes)
         if self.inputs.departure > GAUSSIAN:
             notes.append(
                 f"the inputs depart from Gaussian by {self.inputs.departure:.0f} standard errors of skewness or "
@@ -180,17 +225,21 @@ class Verdict:
                 f"the labels are {self.rounded}: they and the network agree to that rounding on every held-out row"
             )
         notes.extend(self._unseen())
+        if self.undetermined:
+            notes.append(
+                "the error has no bound: held-out rows may all miss where it is, as those learned from do"
+            )
         if self.few_rows is not None:
             notes.append(
                 f"the rows are few: a ridge, chosen by cross-validation, leaves {self._unknowns():.1f} "
                 f"of the unknowns free, and the network is a fit to {self.n_rows:,} rows and no recovery"
             )
         if len(self.rarely_bent) and self.few_rows is None:
-            per_row = max(int(self.rarely_bent.min()), 1) / self.n_rows
+            per_row = max(int(self.rarely_bent.min()), 1) / self.twins.n_distinct
             rows = math.ceil(4 * (self.everything.n_features + 1) / per_row)
             notes.append(
-                f"{len(self.rarely_bent)} of the units bend on so few rows (the rarest on {self.rarely_bent.min()}) "
-                f"that these do not determine them; about {rows:,} rows would"
+                f"{len(self.rarely_bent)} of the units bend on so few rows, or apart from another unit (the rarest on "
+                f"{self.rarely_bent.min():.0f}), that these do not determine them; about {rows:,} rows would"
             )
         if self.search.train.n_rows < 1.05 * self._least_unknowns():
             # Rows for judge and certificate come on top: a tenth, and at least 20 each.

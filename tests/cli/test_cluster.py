@@ -6,6 +6,7 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
+from distributed import default_client
 
 from netlearn import FileSource, ShallowNetwork, learn, teachers
 from netlearn.cli import cluster as cluster_module
@@ -50,6 +51,8 @@ def test_a_cluster_that_cannot_be_had_is_refused_in_one_sentence(run, folder, mo
     assert err.count("\n") == 1
     for word in words:
         assert word in err
+    with pytest.raises(ValueError, match="No clients found"):  # it would be asked by whatever comes next
+        default_client()
 
 
 def test_the_extra_is_named_where_dask_is_absent(run, folder, monkeypatch):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from netlearn import ShallowNetwork, __version__, teachers
-from netlearn.errors import MissingExtraError
+from netlearn.errors import InputError, MissingExtraError
 from netlearn.paper import Schedule
 
 cli_demo = import_module("netlearn.cli.demo")  # netlearn.cli.demo itself is the command
@@ -211,7 +211,10 @@ def test_plan_says_what_can_run(run, arguments, runnable, words):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("plan", "-k", "0", "-d", "10"), '"n_hidden" of a schedule must be at least 1, got 0.'),
+        (
+            ("plan", "-k", "0", "-d", "10"),
+            '"n_hidden" of a schedule must be in [1, 100], as degrees go up to 2 k^2 + 2, got 0.',
+        ),
         (
             ("plan", "-k", "2", "-d", "10", "--epsilon", "3"),
             '"epsilon" of a schedule must be in [1e-30, 1], got 3.0.',
@@ -230,15 +233,35 @@ def test_bad_input_gets_one_sentence_on_stderr(run, arguments, sentence):
 
 
 @pytest.mark.parametrize(
-    "refusal",
-    [FileNotFoundError(2, "No such file", "model"), MissingExtraError("pyarrow", "files", "Reading Parquet")],
+    ("refusal", "sentence"),
+    [
+        (FileNotFoundError(2, "No such file", "model"), "model: No such file."),
+        (OSError(28, "Cannot write m: No space left on device"), "Cannot write m: No space left on device."),
+        (FileNotFoundError("Cannot read m: there is no such file."), "Cannot read m: there is no such file."),
+        (MemoryError("Unable to allocate 2 TiB"), "There is not enough memory: Unable to allocate 2 TiB."),
+        (MemoryError(), "There is not enough memory."),
+        (InputError("a\x1b[2Jb\nc."), r"a\x1b[2Jb\nc."),
+        (
+            MissingExtraError("pyarrow", "files", "Reading Parquet"),
+            "Reading Parquet needs pyarrow, which is not installed: pip install 'netlearn[files]'",
+        ),
+    ],
 )
-def test_what_commands_refuse_is_said_without_a_traceback(run, monkeypatch, refusal):
+def test_what_commands_refuse_is_said_without_a_traceback(run, monkeypatch, refusal, sentence):
     def refuse(seed, tell):
         raise refusal
 
     monkeypatch.setattr("netlearn.cli.demo.answer", refuse)
-    assert run("demo") == (2, "", f"netlearn: {refusal}\n")
+    assert run("demo") == (2, "", f"netlearn: {sentence}\n")
+
+
+def test_a_fault_of_our_own_keeps_its_traceback(run, monkeypatch):
+    def break_down(seed, tell):
+        raise RuntimeError("a mistake of ours")
+
+    monkeypatch.setattr("netlearn.cli.demo.answer", break_down)
+    with pytest.raises(RuntimeError, match="a mistake of ours"):
+        run("demo")
 
 
 @pytest.mark.parametrize("arguments", [("plan", "-k", "2"), ("demo", "--seed", "-1"), ("nonsense",)])

@@ -7,7 +7,7 @@ from scipy.integrate import quad
 from netlearn import teachers
 from netlearn.polish import Iterate, ModulatedSystem, drop_weakest, kink_strengths, merge
 from netlearn.polish.iterate import free_entries
-from netlearn.polish.prune import drop_least_missed, without_idle
+from netlearn.polish.prune import drop_least_missed
 from netlearn.polish.solve import direct
 from tests.polish.twins import planted
 
@@ -156,14 +156,3 @@ def test_the_unit_dropped_is_the_one_whose_loss_all_refits_say_is_least(d):
     assert sums.min() < 0.2 * np.linalg.norm(other)
     loss = np.mean((rows.y - smaller.linearise(rows.X)[0]) ** 2)
     assert loss < 3 * losses[best] + 1e-6
-
-
-def test_only_units_that_do_nothing_are_idle():
-    network = teachers.random(4, 5, 0, biases=0.5)
-    iterate = Iterate.from_network(network)
-    a = iterate.a.copy()
-    a[2] *= 1e-15
-    kept = without_idle(Iterate(a, iterate.sigma))
-    np.testing.assert_array_equal(kept.a, np.delete(a, 2, axis=0))
-    a[2] *= 1e5
-    assert without_idle(Iterate(a, iterate.sigma)).n_hidden == 4

@@ -206,7 +206,7 @@ def test_columns_and_lists_are_numbers_too(answer):
         ({"n_features": 2.0}, '"n_features" of Oracle must be an integer >= 1, got 2.0'),
         ({"batch": 0}, '"batch" of Oracle must be an integer >= 1, got 0'),
         ({"retries": -1}, '"retries" of Oracle must be an integer >= 0, got -1'),
-        ({"budget": 0}, '"budget" of Oracle must be at least 1, got 0'),
+        ({"budget": 0}, '"budget" of Oracle must be an integer >= 1, got 0'),
     ],
 )
 def test_bad_arguments_get_one_sentence(arguments, message):

@@ -49,6 +49,23 @@ def to_numpy(array) -> np.ndarray:
     return np.asarray(array.cpu() if hasattr(array, "cpu") else array)
 
 
+def refuse_masked(name, value) -> None:
+    """Refuse an array with masked entries: the numbers behind the mask would be taken for data."""
+    if np.ma.is_masked(value):
+        raise InputError(f"{name} must not be masked; fill the masked entries or drop their rows first.")
+
+
+def _refuse_unusual(name, tensor, xp) -> None:
+    """Refuse tensors that have no NumPy counterpart."""
+    dense = str(tensor.layout) == "torch.strided" and tensor.device.type != "meta"
+    known = not tensor.dtype.is_floating_point or tensor.dtype in (xp.float16, xp.float32, xp.float64)
+    if not (dense and known):
+        raise InputError(
+            f"{name} must be a dense tensor of integers, float16, float32 or float64; got {tensor.dtype} in "
+            f'{tensor.layout} on "{tensor.device}".'
+        )
+
+
 def real_array(name, value, *, ndim, like=None):
     """`value` as a finite real array with `ndim` axes, or one sentence on why it is not.
 
@@ -69,6 +86,7 @@ def real_array(name, value, *, ndim, like=None):
     array : array with `ndim` axes
         `value` itself where nothing had to change.
     """
+    refuse_masked(name, value)
     try:
         if like is not None:
             array = namespace(like).asarray(value, device=array_api_compat.device(like))
@@ -83,6 +101,8 @@ def real_array(name, value, *, ndim, like=None):
     xp = namespace(array)
     if not xp.isdtype(array.dtype, ("integral", "real floating")):
         raise InputError(f"{name} must hold real numbers; got elements of type {array.dtype}.")
+    if array_api_compat.is_torch_array(array):
+        _refuse_unusual(name, array, xp)
     if array.ndim != ndim:
         raise InputError(f"{name} must have {ndim} axes; got an array of shape {tuple(array.shape)}.")
     # One non-finite entry makes the sum non-finite; only such a sum is worth a second look, entry by entry.

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
 
 from array_api_compat import device, is_numpy_array
 
@@ -38,9 +41,27 @@ _TORCH = Grain(2**17, 512, 2**27, False, True)
 # A device has no such cache, and is busy only with products of some size.
 _DEVICE = Grain(2**28, 4096, 2**35, False, False)
 
+_FACTOR: ContextVar[int] = ContextVar("netlearn_smaller_blocks", default=1)
+
 
 def grain(array) -> Grain:
     """Return the sizes for the library and device of an array."""
     if is_numpy_array(array):
-        return _NUMPY
-    return _TORCH if str(device(array)) == "cpu" else _DEVICE
+        usual = _NUMPY
+    else:
+        usual = _TORCH if str(device(array)) == "cpu" else _DEVICE
+    factor = _FACTOR.get()
+    if factor == 1:
+        return usual
+    sizes = ("block_entries", "least_rows", "kept_bytes")
+    return replace(usual, **{name: max(1, getattr(usual, name) // factor) for name in sizes})
+
+
+@contextmanager
+def smaller_blocks(factor: int) -> Iterator[None]:
+    """Divide all sizes by `factor` while the block runs, in this thread."""
+    token = _FACTOR.set(factor)
+    try:
+        yield
+    finally:
+        _FACTOR.reset(token)

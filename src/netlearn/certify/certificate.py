@@ -60,6 +60,8 @@ def _bound_bernstein(
 
 
 _METHODS = {"lipschitz": _bound_lipschitz, "bernstein": _bound_bernstein}
+CONSTANTS = {"lipschitz": {"target_lipschitz"}, "bernstein": set()}
+"""What each method needs to know besides the rows."""
 
 
 @dataclass(frozen=True)

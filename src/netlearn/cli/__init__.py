@@ -4,15 +4,12 @@ This file declares the commands. What a command needs is imported when it runs, 
 shell completion answer at once.
 """
 
-import sys
 from typing import Annotated, Literal
 
 import typer
 
 from netlearn import __version__
-from netlearn.errors import InputError, MissingExtraError
-
-BAD_INPUT = 2
+from netlearn.cli.ending import well_ended
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -94,7 +91,8 @@ def root(
 ) -> None:
     """Learn one-hidden-layer ReLU networks from examples, and say how sure.
 
-    Exit codes: 0 recovered or certified, 2 bad input, 3 learned, but neither recovered nor certified at --epsilon.
+    Exit codes: 0 recovered or certified, 2 bad input, 3 learned, but neither recovered nor certified at --epsilon, 130
+    and 143 stopped by Ctrl-C or SIGTERM.
     """
 
 
@@ -193,6 +191,10 @@ def learn(
     biases: Biases = "auto",
     epsilon: Epsilon = None,
     failure_prob: FailureProb = 0.01,
+    robust: Annotated[
+        bool,
+        typer.Option("--robust", help="Set aside rows far outside all others, and a few wrong labels."),
+    ] = False,
     out: ModelOut = None,
     report: ReportOut = None,
     predictions: Annotated[
@@ -231,7 +233,9 @@ def learn(
     from netlearn.cli.learning import Options, Outputs
     from netlearn.cli.output import deliver
 
-    options = Options(n_hidden, biases, epsilon, failure_prob, seed, time_limit, threads, device, checkpoint)
+    options = Options(
+        n_hidden, biases, epsilon, failure_prob, seed, time_limit, threads, device, checkpoint, robust
+    )
     outputs, cluster = Outputs(out, report, predictions), Cluster(scheduler, workers)
     deliver(answer(data, target, features, options, outputs, cluster), as_json=json)
 
@@ -350,10 +354,31 @@ def report(
     deliver(answer(model, out), as_json=json)
 
 
+@app.command(epilog="Example: netlearn bench --quick")
+def bench(
+    quick: Annotated[
+        bool, typer.Option("--quick", help="A choice of families, two seeds: ten minutes on two cores.")
+    ] = False,
+    out: Annotated[
+        str | None,
+        typer.Option(
+            "--out",
+            "-o",
+            help="One line per fit, .csv; fits that it has are not repeated.",
+            show_default="versus.csv, or versus_quick.csv",
+        ),
+    ] = None,
+    jobs: Annotated[int, typer.Option(min=1, metavar="N", help="Fits at a time, one thread each.")] = 2,
+    json: Json = False,
+) -> None:
+    """Compare with other methods on planted networks. Runs in a copy of the repository."""
+    from netlearn.cli.bench import answer
+    from netlearn.cli.output import deliver
+
+    deliver(answer(quick, out, jobs), as_json=json)
+
+
 def main() -> None:
     """Run the command line; what cannot be used is refused here, in one sentence and without a traceback."""
-    try:
+    with well_ended():
         app()
-    except (InputError, MissingExtraError, OSError) as refusal:
-        typer.echo(f"netlearn: {refusal}", err=True)
-        sys.exit(BAD_INPUT)

@@ -75,7 +75,8 @@ class Cluster:
 
         try:
             with working(f"Connecting to {self.scheduler}"):
-                return Client(self.scheduler, timeout=_PATIENCE)
+                # Not the default client: one that does not answer would stay that for the rest of the process.
+                return Client(self.scheduler, timeout=_PATIENCE, set_as_default=False)
         except (OSError, ValueError) as error:
             raise InputError(
                 f"--scheduler must be the address of a Dask scheduler, such as tcp://host:8786; {self.scheduler} did "

@@ -1,5 +1,6 @@
 """What `netlearn learn` and `netlearn extract` share: options, the run itself, its files and its card."""
 
+import re
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -35,17 +36,19 @@ class Options:
     threads: int | None
     device: str = "cpu"
     checkpoint: str | None = None
+    robust: bool = False
 
     def arguments(self) -> dict[str, Any]:
         """Translate into the arguments of `learn`, which checks them."""
         return {
-            "n_hidden": int(self.n_hidden) if self.n_hidden.lstrip("-").isdigit() else self.n_hidden,
+            "n_hidden": int(self.n_hidden) if re.fullmatch("-?[0-9]+", self.n_hidden) else self.n_hidden,
             "biases": {"yes": True, "no": False}.get(self.biases, self.biases),
             "epsilon": self.epsilon,
             "failure_prob": self.failure_prob,
             "rng": self.seed,
             "time_limit": self.time_limit,
             "checkpoint": self.checkpoint,
+            "robust": self.robust,
         }
 
 

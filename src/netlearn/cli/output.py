@@ -8,9 +8,12 @@ from typing import Any
 
 import typer
 from rich import box
-from rich.console import Console, RenderableType
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
+
+from netlearn.cli.ending import printable
 
 NOT_CERTIFIED = 3
 
@@ -39,8 +42,21 @@ def deliver(answer: Answer, *, as_json: bool) -> None:
     if as_json:
         typer.echo(json.dumps(answer.data, allow_nan=False))
     else:
-        Console(highlight=False).print(answer.view)
+        Console(highlight=False).print(_Shown(answer.view))
     raise typer.Exit(answer.exit_code)
+
+
+class _Shown:
+    """A view whose texts a terminal can only show: names that came from a file may hold commands to it."""
+
+    def __init__(self, view: RenderableType):
+        self._view = view
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Segment]:
+        for line in console.render_lines(self._view, options, pad=False):
+            for text, style, control in line:
+                yield Segment(printable(text), style, control)
+            yield Segment.line()
 
 
 @contextmanager

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from netlearn.errors import InputError
+from netlearn.network.files import cannot_write
 
 
 def check_output(
@@ -36,6 +37,12 @@ def replacing(path: str) -> Iterator[Path]:
     beside = target.with_name(f".{target.name}.{secrets.token_hex(8)}.tmp")
     try:
         yield beside
+        with open(beside, "rb+") as stream:
+            os.fsync(stream.fileno())  # a full disk may show only now
         os.replace(beside, target)
+    except OSError as error:
+        if error.filename not in (None, str(beside)):  # another file's fault
+            raise
+        raise cannot_write(path, error) from error
     finally:
         beside.unlink(missing_ok=True)

@@ -9,6 +9,9 @@ from netlearn.cli.output import Answer, card, table, working
 from netlearn.cost import DISK, Plan, least_rows, plan
 from netlearn.errors import InputError
 
+# Units from which on products with more of them run no faster.
+_WIDE = 1000
+
 
 def expectation(
     n_features: int, n_hidden: int, rows: str, workers: int = 1, data: str | None = None
@@ -19,7 +22,7 @@ def expectation(
         raise InputError(f'"workers" of a plan must be at least 1, got {workers}.')
     planned = plan(n_rows, n_features, n_hidden)
     with working("Measuring this machine"):
-        rates = calibrate(n_hidden + 1, data)
+        rates = calibrate(min(n_hidden, _WIDE) + 1, data)
     least = least_rows(n_hidden, n_features)
     seconds, bottleneck = planned.seconds(rates, workers), planned.bottleneck(rates, workers)
     title = f"learn with N = {n_rows:,}, d = {n_features:,}, k = {n_hidden}"

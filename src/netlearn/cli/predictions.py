@@ -105,23 +105,15 @@ def _writer(
             lines.writerow(columns)
             yield lambda values: lines.writerows(values.reshape(len(values), -1).tolist())
     elif path.lower().endswith(".npy"):
-        mapped = np.lib.format.open_memmap(beside, mode="w+", dtype=np.float64, shape=shape)
-        yield _filling(mapped)
-        mapped.flush()
+        with open(
+            beside, "xb"
+        ) as stream:  # not a map: where the disk is full, writing to one ends the process
+            header = {"descr": "<f8", "fortran_order": False, "shape": shape}
+            np.lib.format.write_array_header_1_0(stream, header)
+            yield lambda values: stream.write(np.ascontiguousarray(values, dtype="<f8"))
     else:
         with _parquet_writer(beside, columns) as write:
             yield write
-
-
-def _filling(array: np.ndarray) -> Callable[[np.ndarray], None]:
-    end = 0
-
-    def write(values: np.ndarray) -> None:
-        nonlocal end
-        array[end : end + len(values)] = values
-        end += len(values)
-
-    return write
 
 
 @contextmanager

@@ -39,9 +39,11 @@ _N_VECTORS, _N_PRODUCTS = 8, 6
 # Entries of X up to which a copy in single precision is held for these products.
 _HELD_ENTRIES = 2**25
 # Blocks whose Gram matrix one thread takes at a time: it is larger than they are.
-_N_CACHED = 8
+_N_CACHED = 2
 # A value computed in single precision is off by a few roundings, not by one.
 _ROUNDINGS = 8
+# Share of the labels that is usual, and by how much the spread of all may exceed theirs.
+_USUAL, _FAR = 0.95, 10.0
 # Projections on which the departure from normality is measured.
 _N_PROJECTIONS = 64
 # Rows that are looked at: more see weaker correlations, in proportion to their root. Whitening takes all rows given.
@@ -246,11 +248,17 @@ def _covariance(rows: Source, mean: np.ndarray | None = None) -> np.ndarray:
 
 
 def _centre_and_scale(y: np.ndarray) -> tuple[float, float] | tuple[np.ndarray, np.ndarray]:
-    """Return the mean and the standard deviation of labels of any size, one of each for each output."""
+    """Return the mean and the standard deviation of labels of any size, one of each for each output.
+
+    Where a few labels far outside make up all of that, the deviation that 95 % of the labels stay within.
+    """
     largest = np.max(np.abs(y), axis=0, initial=0.0)
     largest = np.where(largest > 0, largest, 1.0)
     centre = np.mean(y / largest, axis=0) * largest
     scale = np.sqrt(np.mean(((y - centre) / largest) ** 2, axis=0)) * largest
+    # One label far outside must not make the others look alike.
+    usual = np.quantile(np.abs(y - np.median(y, axis=0)) / largest, _USUAL, axis=0) * largest
+    scale = np.where((usual > 0) & (scale > _FAR * usual), usual, scale)
     # Of constant labels only the affine part will be fitted.
     scale = np.where(scale > 1e-13 * largest, scale, largest)
     return (centre, scale) if y.ndim == 2 else (float(centre), float(scale))

@@ -19,9 +19,14 @@ def covariance_whitening(Sigma: np.ndarray) -> np.ndarray:
     if not column.any():
         return constant(len(Sigma))
     unit = np.where(column > 0, column, 1.0)
-    values, vectors = np.linalg.eigh(Sigma / np.outer(unit, unit))
+    correlation = Sigma / unit
+    correlation /= unit[:, None]
+    values, vectors = np.linalg.eigh(correlation)
     kept = values > _NULL_SHARE * values[-1]
-    return (vectors[:, kept] / np.sqrt(values[kept])) * inverse(column)[:, None]
+    W = vectors[:, kept]
+    W *= inverse(column)[:, None]
+    W /= np.sqrt(values[kept])
+    return W
 
 
 def constant(n_features: int) -> np.ndarray:

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
+from netlearn.backend.paths import path_text
 from netlearn.errors import InputError
 
 NAMES = ("linear", "coefficients", "units", "biases", "intercept")
@@ -58,7 +59,7 @@ def write_result(
     """Write a network, if there is one, with the other arrays and the text that belong to its result."""
     own = {} if network is None else _float64({name: network[name] for name in NAMES})
     rest = _float64({_PREFIX + name: others[name] for name in sorted(others)})
-    header = _header(_RESULT, own) | {"result": text, "result_sha256": _checksum(rest, text)}
+    header = _header(_RESULT, own) | {"result": text, "result_sha256": checksum(rest, text)}
     write_whole(path, save(own | rest, metadata=header))
 
 
@@ -80,9 +81,11 @@ def write_whole(path: str | os.PathLike, data: bytes) -> None:
     Whatever goes wrong, `path` holds either its former contents or all of the new ones, and no other file is
     left behind.
     """
-    target = Path(path)
+    target = Path(path_text("A file to write", path))
     if not target.parent.is_dir():
         raise FileNotFoundError(f"Cannot write {target}: the folder {target.parent} does not exist.")
+    if target.is_dir():
+        raise IsADirectoryError(f"Cannot write {target}: it is a folder.")
     beside = target.with_name(f".{target.name}.{secrets.token_hex(8)}.tmp")
     try:
         with open(beside, "xb") as stream:
@@ -90,17 +93,26 @@ def write_whole(path: str | os.PathLike, data: bytes) -> None:
             stream.flush()
             os.fsync(stream.fileno())
         os.replace(beside, target)
+    except OSError as error:
+        beside.unlink(missing_ok=True)
+        raise cannot_write(path, error) from error
     except BaseException:
         beside.unlink(missing_ok=True)
         raise
 
 
+def cannot_write(path: str | os.PathLike, error: OSError) -> OSError:
+    """Return the same fault of the system, told of the file that was to be written."""
+    sentence = f"Cannot write {path}: {error.strerror or error}"
+    return OSError(sentence) if error.errno is None else OSError(error.errno, sentence)
+
+
 @contextmanager
 def _opened(path: str | os.PathLike, formats: tuple[str, ...], wanted: str) -> Iterator[tuple]:
     """Open a file of one of the `formats`: the header is judged before any tensor of a large file is read."""
-    if not Path(path).is_file():
+    if not Path(path_text("A model", path)).is_file():
         raise FileNotFoundError(f"Cannot read {path}: there is no such file.")
-    try:
+    with whole_tensors(f"{path} is not a whole safetensors file"):
         with safe_open(path, framework="numpy") as opened:
             metadata = opened.metadata() or {}
             if metadata.get("format") not in formats:
@@ -115,8 +127,18 @@ def _opened(path: str | os.PathLike, formats: tuple[str, ...], wanted: str) -> I
                     f"{_VERSION} only."
                 )
             yield opened, metadata
-    except SafetensorError as error:
-        raise InputError(f"{path} is not a whole safetensors file ({error}).") from error
+
+
+@contextmanager
+def whole_tensors(sentence: str) -> Iterator[None]:
+    """Turn what is wrong with a safetensors file into one sentence, of which the beginning is given."""
+    try:
+        yield
+    except InputError:
+        raise
+    # NumPy raises the last three, for types and shapes of tensors that it does not have.
+    except (SafetensorError, AttributeError, TypeError, ValueError) as error:
+        raise InputError(f"{sentence} ({str(error).rstrip('.')}).") from error
 
 
 def _float64(arrays: Mapping[str, ArrayLike]) -> Tensors:
@@ -124,22 +146,23 @@ def _float64(arrays: Mapping[str, ArrayLike]) -> Tensors:
 
 
 def _header(kind: str, tensors: Tensors) -> dict[str, str]:
-    return {"format": kind, "version": _VERSION, "sha256": _checksum(tensors)}
+    return {"format": kind, "version": _VERSION, "sha256": checksum(tensors)}
 
 
-def _check(path: str | os.PathLike, tensors: Tensors, checksum: str | None, text: str = "") -> None:
+def _check(path: str | os.PathLike, tensors: Tensors, written: str | None, text: str = "") -> None:
     if any(tensor.dtype != np.float64 for tensor in tensors.values()):
         raise InputError(f"{path} is damaged: its tensors must be float64.")
-    if _checksum(tensors, text) != checksum:
+    if checksum(tensors, text) != written:
         raise InputError(
             f"{path} was altered after it was written: its checksum does not match its contents."
         )
 
 
-def _checksum(tensors: Tensors, text: str = "") -> str:
+def checksum(tensors: Mapping[str, NDArray], text: str = "") -> str:
+    """Return a hash of names, shapes, bytes and text."""
     digest = hashlib.sha256()
     for name, tensor in tensors.items():
         digest.update(f"{name}{tensor.shape}".encode())
-        digest.update(tensor.tobytes())
+        digest.update(np.ascontiguousarray(tensor))
     digest.update(text.encode())
     return digest.hexdigest()

@@ -11,6 +11,7 @@ import numpy as np
 from array_api_compat import array_namespace, device, is_array_api_obj
 from numpy.typing import ArrayLike, NDArray
 
+from netlearn.backend import refuse_masked
 from netlearn.errors import InputError
 from netlearn.network import distance, files, npz_form, onnx_form, relu, sensitivity, sklearn_form, torch_form
 from netlearn.network.canonical import canonical
@@ -174,13 +175,16 @@ class ShallowNetwork:
         -------
         array of shape (n,) or (n, m); without the axis n for a single vector
         """
-        X = X if is_array_api_obj(X) else np.asarray(X, dtype=np.float64)
+        X = X if is_array_api_obj(X) else _real("X", X)
+        refuse_masked('"X"', X)
         xp = array_namespace(X)
         if X.ndim not in (1, 2) or X.shape[-1] != self.n_features:
             raise InputError(
                 f'"X" must have shape (n, {self.n_features}) or ({self.n_features},) for a network of '
                 f"{self.n_features} features, got {tuple(X.shape)}."
             )
+        if xp.isdtype(X.dtype, "complex floating"):
+            raise InputError(f'"X" must hold real numbers, got elements of type {X.dtype}.')
         if not xp.isdtype(X.dtype, "real floating"):
             X = xp.astype(X, xp.float64)
         if X.ndim == 1:
@@ -407,6 +411,8 @@ class ShallowNetwork:
         return values if self.linear.ndim == 2 else float(values[0])
 
     def _check_same_shape(self, other: ShallowNetwork) -> None:
+        if not isinstance(other, ShallowNetwork):
+            raise InputError(f'"other" must be a ShallowNetwork, got a {type(other).__name__}.')
         if other.linear.shape != self.linear.shape:
             raise InputError(
                 f'"other" must be a network with linear part of shape {self.linear.shape}, '
@@ -420,11 +426,19 @@ class ShallowNetwork:
 
 def _finite(name: str, value: ArrayLike) -> NDArray[np.float64]:
     """Convert to a float64 array, or say what `name` holds instead of finite numbers."""
-    try:
-        array = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(f'"{name}" must be an array of real numbers, got {type(value).__name__}.') from error
+    array = _real(name, value)
     if not np.isfinite(array).all():
         count = int(array.size - np.isfinite(array).sum())
         raise InputError(f'"{name}" must hold finite numbers, got {count} of {array.size} not finite.')
     return array
+
+
+def _real(name: str, value: ArrayLike) -> NDArray[np.float64]:
+    """Convert to a float64 array, or say that `name` holds no real numbers."""
+    refuse_masked(f'"{name}"', value)
+    try:
+        if np.iscomplexobj(value):  # NumPy would drop the imaginary part
+            raise TypeError("complex numbers")
+        return np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f'"{name}" must be an array of real numbers, got {type(value).__name__}.') from error

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from netlearn.backend.npy import BROKEN_ARCHIVE, open_member, read_array
 from netlearn.errors import InputError
 from netlearn.network.files import write_whole
 from netlearn.network.relu import ReluForm
@@ -39,9 +40,12 @@ def from_npz(path: str | os.PathLike) -> ReluForm:
     if not source.is_file():
         raise FileNotFoundError(f"Cannot read {source}: there is no such file.")
     try:
-        with open(source, "rb") as stream, np.load(stream, allow_pickle=False) as opened:
-            arrays = dict(opened)
-    except (ValueError, EOFError, OSError, zipfile.BadZipFile, AttributeError, TypeError) as error:
+        with zipfile.ZipFile(source) as archive:
+            arrays = {}
+            for member in archive.namelist():
+                with open_member(archive, member) as stream:
+                    arrays[member.removesuffix(".npy")] = read_array(stream)
+    except BROKEN_ARCHIVE as error:
         raise InputError(f"{source} is not a whole .npz file of numbers.") from error
     if arrays.keys() != set(_NAMES) or arrays["weights_0"].ndim != 2:
         raise InputError(

@@ -91,10 +91,11 @@ def from_onnx(path: str | os.PathLike) -> ReluForm:
                 signals[node.output[0]] = _follow(onnx, node, signals, constants)
             else:
                 constants.update(_fold(node, constants))
-        except (LookupError, ValueError) as error:
+        except Exception as error:  # LookupError and ValueError from here, others from onnx on damaged nodes
+            name = node.name or next(iter(node.output), "")
             raise InputError(
                 f"{source} must be a chain of affine maps with constant weights and one Relu, but its "
-                f'{node.op_type} node "{node.name or node.output[0]}" does not fit in.'
+                f'{node.op_type} node "{name}" does not fit in.'
             ) from error
     output = signals.get(graph.output[0].name)
     if output is None or output.open is None:
@@ -183,8 +184,14 @@ def _follow(onnx: Any, node: Any, signals: dict[str, _Signal], constants: dict[s
     raise LookupError(node.op_type)
 
 
+# Whose output is no larger than what the file holds: others could ask for any amount of memory.
+_FOLDED = ("Cast", "Constant", "Flatten", "Identity", "Reshape", "Squeeze", "Transpose", "Unsqueeze")
+
+
 def _fold(node: Any, constants: dict[str, NDArray]) -> dict[str, NDArray]:
     """Compute a node that takes constants only: weights that an exporter transposes or casts on the way."""
+    if node.op_type not in _FOLDED:
+        raise LookupError(node.op_type)
     from onnx.reference import ReferenceEvaluator
 
     inputs = {name: constants[name] for name in node.input if name}

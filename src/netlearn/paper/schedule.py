@@ -253,7 +253,7 @@ class Schedule:
 def _check(d: int, k: int, epsilon: float, R: float, failure_prob: float) -> None:
     allowed = {
         "n_features": (d, d >= 1, "at least 1"),
-        "n_hidden": (k, k >= 1, "at least 1"),
+        "n_hidden": (k, 1 <= k <= 100, "in [1, 100], as degrees go up to 2 k^2 + 2"),
         # Beyond these powers not even products of three parameters fit into float64, and no run could use them.
         "epsilon": (epsilon, 1e-30 <= epsilon <= 1.0, "in [1e-30, 1]"),
         "R": (R, 1.0 <= R <= 1e30, "in [1, 1e30]; the paper normalises it to at least 1"),

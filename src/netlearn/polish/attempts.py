@@ -19,9 +19,10 @@ from netlearn.polish.wide import (
     CANDIDATE_GAIN,
     EXACT,
     enough_rows,
+    few_rows,
     n_unknowns,
     reduce_to,
-    rough_rows,
+    rough,
     wide_fit,
 )
 from netlearn.search.sparse import MOST_DIMENSIONS, MOST_UNITS, sparse_atoms
@@ -51,7 +52,7 @@ class Candidate:
     """A network with its mean squares on the rows it was fitted to and on the rows that judge it.
 
     `fitted` and `exact` say that these are what rounding leaves of them. With several outputs they are means over
-    outputs too. `n_aside` counts the rows that it was fitted without, as units too rare to be determined bend there.
+    outputs too. `aside` are the rows that it was fitted without, as the others contradict them.
     """
 
     iterate: Iterate
@@ -61,7 +62,7 @@ class Candidate:
     exact: bool
     trace: tuple[float, ...] = ()
     route: str = ""
-    n_aside: int = 0
+    aside: tuple[int, ...] = ()
 
     def residual(self, X, y):
         """Return y minus the network's values."""
@@ -164,7 +165,7 @@ class Search:
             start = Iterate(np.zeros((1, self.train.n_features + 1)), np.zeros(0))
             system = ModulatedSystem(self.pilot, start.linearise, np.ones(start.a.shape))
             # To the last digit: what a loose solution leaves is a linear trend in the residual, and probes see trends.
-            step, _ = conjugate_gradients(system, 0.0, tolerance=1e-6, max_steps=50)
+            step, _ = conjugate_gradients(system, 0.0, tolerance=1e-6, max_steps=50, single=system.is_large)
             # Labels that are affine themselves are fitted to rounding; else a thousandth of their spread is nothing.
             rounds = 60 if float(np.mean(self.squares(start.moved(step)))) < NEAR else 0
             fit = finish(self.pilot, start.moved(step), biases=False, max_rounds=rounds)
@@ -225,7 +226,7 @@ class Search:
         width = math.ceil(_SURPLUS[0] * n_hidden)
         reduced = reduce_to(inside(self.train, V, _INSIDE), fit, width, **self._limits)
         fit = finish(
-            rough_rows(self.train, n_hidden, self.biases),
+            rough(few_rows(self.train, n_hidden, self.biases)),
             lift(reduced.iterate, V),
             least_gain=CANDIDATE_GAIN,
             until=_IN_PLACE,

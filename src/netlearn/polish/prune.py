@@ -14,8 +14,6 @@ from netlearn.source import Source
 # Ridge of the normal matrix where surplus units make it singular, relative to its trace.
 _RIDGE = 1e-9
 _ROWS_PER_UNKNOWN = 20
-# Root mean square, in units of the labels' spread, that double precision does not tell from nothing.
-_IDLE = 1e-13
 
 
 def kink_strengths(iterate: Iterate) -> np.ndarray:
@@ -67,11 +65,6 @@ def drop_weakest(iterate: Iterate, n_hidden: int) -> Iterate:
     """Return the iterate with its `n_hidden` strongest units."""
     order = np.argsort(-kink_strengths(iterate), kind="stable")
     return iterate.keep(np.sort(order[:n_hidden]))
-
-
-def without_idle(iterate: Iterate) -> Iterate:
-    """Return the iterate without units whose kink is below what rounding leaves of labels with unit variance."""
-    return iterate.keep(kink_strengths(iterate) > _IDLE)
 
 
 def drop_least_missed(rows: Source, iterate: Iterate, *, biases: bool) -> Iterate:

@@ -27,15 +27,16 @@ def choose_width(search: Search) -> Candidate:
     best = search.affine()
     width = _FIRST_WIDTH
     n, d = search.train.n_rows, search.train.n_features
+    widest = min(_MOST_UNITS, int(n / _LEAST_RATIO / n_unknowns(0, d, search.biases)) - 1)
     while not (best.exact or best.fitted) and not search.deadline():
-        width = min(width, _MOST_UNITS, int(n / _LEAST_RATIO / n_unknowns(0, d, search.biases)) - 1)
+        width = min(width, widest)
         if width <= best.iterate.n_hidden:
             break
         candidate = search.of_width(width, attempts=2 if best.iterate.n_hidden else 3)
         gained = candidate.score < (1 - _WORTHWHILE) * best.score
         if candidate.score < best.score:
             best = candidate
-        if not gained and width > _FIRST_WIDTH:
+        if width == widest or (not gained and width > _FIRST_WIDTH):
             break
         width *= 2
     return shrink(search, best)

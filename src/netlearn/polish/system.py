@@ -139,7 +139,7 @@ class ModulatedSystem:
     @property
     def is_huge(self) -> bool:
         """Whether a product takes a GPU so long that digits are worth giving away for its time."""
-        return 4 * self.rows.n_rows * self.free.size > _HUGE
+        return is_huge(self.rows, self.free.size)
 
     def product(self, D, *, single: bool = False):
         """Return F^T F D / N, projected; in single precision within blocks where that is enough."""
@@ -259,6 +259,11 @@ class ModulatedSystem:
             if max_rows is not None and n_rows >= max_rows:
                 break
         return total / n_rows
+
+
+def is_huge(rows: Source, n_unknowns: int) -> bool:
+    """Whether a product with so many unknowns takes a GPU so long that digits are worth giving away for its time."""
+    return 4 * rows.n_rows * n_unknowns > _HUGE
 
 
 def modulated(m, z):

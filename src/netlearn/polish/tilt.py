@@ -56,7 +56,8 @@ def tilted(rows: Source, V: np.ndarray, fit: Iterate) -> np.ndarray:
     free = np.ones((V.shape[1], rows.n_features + 1))
     free[:, -1] = 0.0
     system = ModulatedSystem(rows, linearise, free, project=orthogonal_to_V)
-    D, _ = conjugate_gradients(system, 1e-8 * np.trace(to_numpy(system.gram)), tolerance=1e-4, max_steps=30)
+    damping = 1e-8 * np.trace(to_numpy(system.gram))
+    D, _ = conjugate_gradients(system, damping, tolerance=1e-4, max_steps=30, single=system.is_large)
     return np.linalg.qr(V + D[:, :-1].T)[0]
 
 

@@ -1,4 +1,4 @@
-"""Labels that are exact on all rows but a few.
+"""Labels that are exact on all rows but a few: these are wrong, or a unit bends there that no others show.
 
 A unit that bends on hardly any row cannot be determined, and what it does on those rows is spread by least squares over
 all other units. Set aside, these rows leave a problem that the other units solve exactly. Which rows they are shows in
@@ -13,17 +13,17 @@ from itertools import product
 
 import numpy as np
 
-from netlearn.backend import to_numpy
+from netlearn.backend import as_like, to_numpy
 from netlearn.polish.gauss_newton import Deadline, Polished, finish, never
 from netlearn.polish.iterate import Iterate
 from netlearn.polish.shared import SharedIterate
 from netlearn.source import Source
-from netlearn.source.arrays import over_blocks, weighted
+from netlearn.source.arrays import block_slices, over_blocks, weighted
 
 # Rows on the rarer side of a unit, in units of its d + 1 parameters, that determine it beyond doubt.
 ENOUGH_BENT = 4
 # How many such units' rows may be set aside, in the order tried, and the largest share of all rows that is few.
-_N_UNSEEN, _LARGEST_SHARE = (1, 4), 0.02
+_N_UNSEEN, LARGEST_SHARE = (1, 4), 0.02
 _MOST_REPEATS = 6
 
 
@@ -38,8 +38,54 @@ def n_bent(rows: Source, iterate: Iterate | SharedIterate) -> np.ndarray:
     return np.minimum(positive, rows.n_rows - positive)
 
 
+def n_apart(rows: Source, iterate: Iterate | SharedIterate, counted: np.ndarray, enough: int) -> np.ndarray:
+    """Return for each unit on how few rows it bends apart from the affine part or from some other unit."""
+    return np.min(pairs_apart(rows, iterate, counted, enough), axis=1)
+
+
+def pairs_apart(
+    rows: Source, iterate: Iterate | SharedIterate, counted: np.ndarray, enough: int
+) -> np.ndarray:
+    """Return for each unit on how many rows it bends apart from the affine part, and from each unit; shape (K, K + 1).
+
+    Rows on which two units have the same signs, or all opposite ones, show a sum of the two; what each is by itself
+    only the others show. So a step is no pair of units, however well a steep ramp of two may fit its labels.
+
+    Parameters
+    ----------
+    rows : Source
+    iterate : Iterate or SharedIterate
+    counted : array of bool
+        Which of the rows count.
+    enough : int
+        Rows that are enough for all: once the first ones show so many, the others are not read.
+    """
+    K = iterate.n_hidden
+
+    def products(block, here):
+        m = iterate.linearise(block[0])[1][:, : K + 1]
+        return to_numpy(m.T @ (m * as_like(here, m)[:, None])), here.sum()
+
+    masks = (counted[part] for part in block_slices(rows.n_rows, rows.n_features + K, like=rows.like))
+    total, n_counted = np.zeros((K + 1, K + 1)), 0
+    for part, n in over_blocks(products, rows, K, beside=masks):
+        total += part
+        n_counted += n
+        apart = (n_counted - np.abs(total)) / 2
+        np.fill_diagonal(apart, np.inf)
+        if np.all(apart >= enough):
+            break
+    return apart[1:]
+
+
 def finish_trimmed(
-    rows: Source, found: Polished, *, exact: float, biases: bool, deadline: Deadline = never
+    rows: Source,
+    found: Polished,
+    *,
+    exact: float,
+    biases: bool,
+    robust: bool = False,
+    deadline: Deadline = never,
 ) -> tuple[Polished, np.ndarray] | None:
     """Polish on all rows but a few that the others contradict.
 
@@ -51,6 +97,8 @@ def finish_trimmed(
     exact : float
         Mean square that counts as none.
     biases : bool
+    robust : bool
+        Whether labels may be wrong, and not only a few units' rows but any small share of all.
     deadline : callable
 
     Returns
@@ -63,11 +111,10 @@ def finish_trimmed(
     """
     per_unit = ENOUGH_BENT * (rows.n_features + 1)
     bent = n_bent(rows, found.iterate)
+    most = int(LARGEST_SHARE * rows.n_rows)
+    few = [n_unseen * per_unit for n_unseen in _N_UNSEEN if n_unseen * per_unit <= most]
     # A unit that has settled on those rows may bend a few more: first without the certain ones, then the likely ones.
-    for least, n_unseen in product((rows.n_features + 4, per_unit), _N_UNSEEN):
-        n_aside = n_unseen * per_unit
-        if n_aside > _LARGEST_SHARE * rows.n_rows:
-            continue
+    for least, n_aside in product((rows.n_features + 4, per_unit), few + [most] * (robust and most > 0)):
         fit = replace(found, iterate=found.iterate.keep(bent >= least), loss=np.inf)
         for _ in range(_MOST_REPEATS):
             if deadline():

@@ -23,6 +23,7 @@ from netlearn.polish.gauss_newton import (
 )
 from netlearn.polish.iterate import Iterate
 from netlearn.polish.prune import drop_least_missed, drop_weakest, merge
+from netlearn.polish.system import is_huge
 from netlearn.search.starts import spread_planes
 from netlearn.source import Source
 
@@ -65,14 +66,16 @@ def enough_rows(rows: Source, n_hidden: int, biases: bool, ratio: float = _ENOUG
 def few_rows(rows: Source, n_hidden: int, biases: bool) -> Source:
     """Return as many rows as determine a fit of this width if labels are exact; enough rows where that is cheap."""
     some = enough_rows(rows, n_hidden, biases)
-    large = some.n_rows * some.n_features > _LARGE and hasattr(some, "single")
-    return enough_rows(rows, n_hidden, biases, _ENOUGH_IF_EXACT) if large else some
+    return enough_rows(rows, n_hidden, biases, _ENOUGH_IF_EXACT) if _is_large(some) else some
 
 
-def rough_rows(rows: Source, n_hidden: int, biases: bool) -> Source:
-    """Return the few rows in single precision, for a fit that is far from its end; enough rows where that is cheap."""
-    some, few = enough_rows(rows, n_hidden, biases), few_rows(rows, n_hidden, biases)
-    return some if few.n_rows == some.n_rows else few.single()
+def _is_large(rows: Source) -> bool:
+    return rows.n_rows * rows.n_features > _LARGE and hasattr(rows, "single")
+
+
+def rough(rows: Source) -> Source:
+    """Return the rows as a fit that is far from its end may see them: in single precision where that saves time."""
+    return rows.single() if _is_large(rows) else rows
 
 
 def settle(
@@ -98,12 +101,12 @@ def settle(
             deadline=deadline,
         )
 
-    if few.n_rows == some.n_rows:
+    if not _is_large(some):
         return polished(some, start)
     first = polished(few.single(), start, _ROUGH)
     # What is at rounding level on these rows should be so on all, too.
     second = polished(few if first.loss < NEAR else some, first.iterate, _BELOW_ROUNDING * ROUNDING)
-    if second.loss > exact and first.loss < NEAR:
+    if second.loss > exact and first.loss < NEAR and few.n_rows < some.n_rows:
         second = polished(some, second.iterate)
     return replace(second, trace=first.trace + second.trace)
 
@@ -200,5 +203,8 @@ def wide_fit(
         extra = max(width - known.n_hidden, 1)
         start = known.joined(Iterate.from_planes(spread_planes(extra, d, rng, biases=biases)))
     some = enough_rows(rows, start.n_hidden, biases, _ENOUGH_TO_EXPLORE)
+    # Over-relaxed steps find their way sooner by exact gradients; where a round takes a GPU long, half the bytes count.
+    if is_huge(some, n_unknowns(start.n_hidden, d, biases)):
+        some = rough(some)
     wide = explore(some, start, biases=biases, deadline=deadline)
     return reduce_to(rows, wide, n_hidden, biases=biases, exact=exact, deadline=deadline)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from functools import partial
 from typing import Protocol
@@ -136,6 +136,10 @@ class ArraySource:
             self._single = ArraySource(xp.astype(self.X, xp.float32), self.y)
         return self._single
 
+    def labels(self):
+        """Return the labels."""
+        return self.y
+
     def relabelled(self, labels: Callable) -> ArraySource:
         """Return the rows with labels(X, y) in place of y."""
         y = over_blocks(lambda block: labels(*block), self)
@@ -144,6 +148,19 @@ class ArraySource:
     def in_memory(self) -> ArraySource:
         """Return itself."""
         return self
+
+
+class LeanRows(ArraySource):
+    """Rows of two arrays in memory, so large that no copy in single precision is to be made of them."""
+
+    @property
+    def single(self):
+        """There is none, as `hasattr` is told."""
+        raise AttributeError("single")
+
+    def head(self, n_rows: int) -> LeanRows:
+        """Return the first `n_rows` rows, as a view."""
+        return LeanRows(self.X[:n_rows], self.y[:n_rows])
 
 
 class SelectedRows:
@@ -157,12 +174,14 @@ class SelectedRows:
         Indices of the rows.
     change : callable, optional
         Takes a block (X, y) and returns it in other coordinates.
+    cheap : bool
+        Whether that costs little more than reading the block.
     """
 
     weight: np.ndarray | None = None
 
-    def __init__(self, X, y, order: np.ndarray, change: Callable[[Block], Block] | None = None):
-        self._X, self._y, self._order, self._change = X, y, order, change
+    def __init__(self, X, y, order: np.ndarray, change: Callable[[Block], Block] | None = None, cheap=True):
+        self._X, self._y, self._order, self._change, self._cheap = X, y, order, change, cheap
         self.n_rows, self.like = len(order), X[:0]
         self.n_features = X.shape[1] if change is None else self._gathered(slice(1))[0].shape[1]
         self._singles: list[ArraySource] = []  # shared by all heads: the longest serves the others
@@ -186,21 +205,32 @@ class SelectedRows:
 
     def head(self, n_rows: int) -> SelectedRows:
         """Return the first `n_rows` rows."""
-        head = SelectedRows(self._X, self._y, self._order[:n_rows], self._change)
+        head = SelectedRows(self._X, self._y, self._order[:n_rows], self._change, self._cheap)
         head._singles = self._singles
         return head
 
     def tail(self, n_rows: int) -> SelectedRows:
         """Return the last `n_rows` rows."""
-        return SelectedRows(self._X, self._y, self._order[self.n_rows - n_rows :], self._change)
+        order = self._order[self.n_rows - n_rows :]
+        return SelectedRows(self._X, self._y, order, self._change, self._cheap)
+
+    def labels(self):
+        """Return the labels as they were given, in the order of the rows."""
+        xp = namespace(self._y)
+        return xp.take(self._y, xp.asarray(self._order, device=device(self._y)), axis=0)
+
+    def numbers(self, places: Sequence[int]) -> tuple[int, ...]:
+        """Return which rows of the arrays are at these places."""
+        return tuple(self._order[list(places)].tolist())
 
     def moved(self, like) -> SelectedRows:
         """Return the rows in the library and on the device of `like`."""
-        return SelectedRows(moved(self._X, like), moved(self._y, like), self._order, self._change)
+        X, y = moved(self._X, like), moved(self._y, like)
+        return SelectedRows(X, y, self._order, self._change, self._cheap)
 
-    def changed(self, change: Callable[[Block], Block]) -> SelectedRows:
+    def changed(self, change: Callable[[Block], Block], cheap: bool = True) -> SelectedRows:
         """Return the rows in other coordinates, computed whenever a block is read."""
-        return SelectedRows(self._X, self._y, self._order, change)
+        return SelectedRows(self._X, self._y, self._order, change, cheap)
 
     def relabelled(self, labels: Callable) -> SelectedRows:
         """Return the rows with labels(X, y) in place of y, computed whenever a block is read."""
@@ -209,15 +239,16 @@ class SelectedRows:
             X, y = block if self._change is None else self._change(block)
             return X, labels(X, y)
 
-        return self.changed(change)
+        return self.changed(change, self._cheap)
 
     @property
     def single(self) -> Callable[[], ArraySource]:
         """The function that returns the rows in single precision, in the same blocks; the copy is made once and kept.
 
-        There is none where the copy would be as large as a large X: the whole must fit into twice the memory of X.
+        There is none where it would be as large as a large X and saves no more than gathering rows.
         """
-        if self._X.dtype == namespace(self._X).float32 and self.n_rows * self.n_features > _LARGE:
+        as_large = self._X.dtype == namespace(self._X).float32 and self.n_rows * self.n_features > _LARGE
+        if as_large and self._cheap:
             raise AttributeError("single")
         return self._copied
 
@@ -230,6 +261,18 @@ class SelectedRows:
     def in_memory(self) -> ArraySource:
         """Return the rows as two arrays."""
         return self._filled("float64")
+
+    def in_place(self) -> SelectedRows | LeanRows:
+        """Return the rows with no more memory than X takes itself: gathered anew in each pass, or copied.
+
+        Gathering costs little, changing them to other coordinates may cost much. Then they are copied where X is in
+        double precision; where it is not, the copy would be larger than X, and it is that in single precision that
+        most of the work is done with.
+        """
+        if self._cheap or self._X.dtype != namespace(self._X).float64:
+            return self
+        copy = self.in_memory()
+        return LeanRows(copy.X, copy.y)
 
     def _filled(self, dtype: str) -> ArraySource:
         xp, place = namespace(self._X), device(self._X)

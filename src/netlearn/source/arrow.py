@@ -48,7 +48,7 @@ def whole(file: str, kind: str) -> Iterator[None]:
 
     try:
         yield
-    except (pyarrow.ArrowException, OSError) as error:
+    except (pyarrow.ArrowException, OSError, UnicodeError) as error:
         raise InputError(f"{file} is not a whole {kind} file ({said(error)}).") from error
 
 

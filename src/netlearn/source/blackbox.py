@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import importlib
 import os
-import pickle
 import sys
 import warnings
 import zipfile
@@ -23,6 +22,7 @@ from netlearn.errors import InputError
 from netlearn.network import ShallowNetwork
 from netlearn.network.layers import Layer
 from netlearn.network.torch_form import linear_chain
+from netlearn.source.oracle import as_numbers
 
 Function = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 
@@ -92,7 +92,7 @@ def _from_python(spec: str, n_features: int | None) -> BlackBox:
         sys.path.insert(0, os.getcwd())
     try:
         found = importlib.import_module(module_name)
-    except Exception as error:  # the module's own code may raise anything
+    except (Exception, SystemExit) as error:  # the module's own code may raise anything, and exit
         raise InputError(
             f"{spec}: importing {module_name!r} failed ({type(error).__name__}: {error})."
         ) from error
@@ -161,7 +161,7 @@ def _from_torch(path: str, n_features: int | None) -> BlackBox:
             else:
                 held = torch.load(path, map_location="cpu", weights_only=True)
         except Exception as error:  # on damaged files nearly everything is raised
-            if isinstance(error, pickle.UnpicklingError) and "Unsupported" in str(error):
+            if type(error).__name__ == "UnpicklingError" and "unsupported" in str(error).lower():
                 raise InputError(
                     f"{path} holds Python objects, which run code when they are read: save the model's state_dict "
                     "or its TorchScript form instead."
@@ -240,7 +240,7 @@ def _rows(f: Callable) -> Function:
     """Make `f` answer in float64, one output as one axis."""
 
     def asked(X: NDArray[np.float64]) -> NDArray[np.float64]:
-        values = np.asarray(f(X), dtype=np.float64)
+        values = as_numbers(f(X))
         return values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
 
     return asked

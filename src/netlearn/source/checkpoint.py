@@ -6,14 +6,16 @@ import hashlib
 import json
 import os
 import time
+from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
-from safetensors import SafetensorError, safe_open
+from safetensors import safe_open
 from safetensors.numpy import save
 
+from netlearn.backend.paths import path_text
 from netlearn.errors import InputError
-from netlearn.network.files import write_whole
+from netlearn.network import files
 
 _EVERY = 20.0
 """Seconds between two savings of a pass under way."""
@@ -34,21 +36,24 @@ class Checkpoint:
     """
 
     def __init__(self, folder: str | os.PathLike, identity: dict):
-        self.folder = Path(folder)
+        self.folder = Path(path_text('"checkpoint"', folder))
         if self.folder.exists() and not self.folder.is_dir():
             raise InputError(f'"checkpoint" must be a folder, or a name for a new one; {folder} is a file.')
         if not self.folder.parent.is_dir():
             raise InputError(f'"checkpoint" is to be made in {self.folder.parent}, which is no folder.')
         self.folder.mkdir(exist_ok=True)
-        text = json.dumps(identity, sort_keys=True, default=str)
+        # What another version saved may have other tensors, or mean something else.
+        text = json.dumps([version("netlearn"), identity], sort_keys=True, default=str)
         self._identity = hashlib.sha256(text.encode()).hexdigest()
         self._saved = time.monotonic()
 
     def save(self, part: str, tensors: dict[str, np.ndarray], **text) -> None:
         """Write a part, in place of what it held before."""
-        metadata = {"format": "netlearn.Checkpoint", "identity": self._identity, "text": json.dumps(text)}
-        data = save({name: np.ascontiguousarray(array) for name, array in tensors.items()}, metadata=metadata)
-        write_whole(self._path(part), data)
+        tensors = {name: np.asarray(tensors[name], order="C") for name in sorted(tensors)}
+        written = json.dumps(text)
+        metadata = {"format": "netlearn.Checkpoint", "identity": self._identity, "text": written}
+        metadata["sha256"] = files.checksum(tensors, written)
+        files.write_whole(self._path(part), save(tensors, metadata=metadata))
         self._saved = time.monotonic()
 
     def due(self) -> bool:
@@ -60,18 +65,22 @@ class Checkpoint:
         path = self._path(part)
         if not path.exists():
             return None
-        try:
-            with safe_open(path, framework="numpy") as opened:
-                metadata = opened.metadata() or {}
-                tensors = {name: opened.get_tensor(name) for name in opened.keys()}
-        except (SafetensorError, OSError) as error:
-            raise InputError(f"{path} is no part of a checkpoint, or a damaged one: {error}.") from None
+        damaged = f"{path} is no part of a checkpoint, or a damaged one"
+        with files.whole_tensors(damaged), safe_open(path, framework="numpy") as opened:
+            metadata = opened.metadata() or {}
+            tensors = {name: opened.get_tensor(name) for name in sorted(opened.keys())}
         if metadata.get("identity") != self._identity:
             raise InputError(
-                f"The checkpoint in {self.folder} belongs to a run with other data, options or random state: "
-                "give another folder, or remove this one."
+                f"The checkpoint in {self.folder} belongs to a run with other data, options or random state, or of "
+                "another version of netlearn: give another folder, or remove this one."
             )
-        return tensors, json.loads(metadata["text"])
+        text = metadata.get("text", "")
+        if metadata.get("sha256") != files.checksum(tensors, text):
+            raise InputError(f"{damaged} (its checksum does not match its contents).")
+        try:
+            return tensors, dict(json.loads(text))
+        except (TypeError, ValueError, RecursionError):
+            raise InputError(f"{damaged} (its text is not what it should be).") from None
 
     def _path(self, part: str) -> Path:
         return self.folder / f"{part}.safetensors"

@@ -29,6 +29,7 @@ _HEAD_LINES = 1000
 _BLOCK_BYTES = 2**22
 _NUMBER = r"\s*-?(\d+{0}?\d*|{0}\d+)([eE][+-]?\d+)?\s*"
 _POINT, _COMMA = (re.compile(_NUMBER.format(sign)) for sign in (r"\.", ","))
+_RAGGED = re.compile(r"Row #(\d+): Expected (\d+) columns, got (\d+)")
 _THOUSANDS = re.compile(r"[+-]?\d{1,3}([.,'\u2019\s]\d{3})+([.,]\d+)?")
 
 
@@ -53,7 +54,7 @@ def sniff(path: str) -> Dialect:
     if not is_all and len(lines) > 1:
         lines.pop()  # most likely cut short
     # Some spreadsheets say in a first line, sep=;, how they separate.
-    announced = re.fullmatch(r"sep=(.)", lines[0].strip()) if lines else None
+    announced = re.fullmatch(r"\s*sep=([;,|:\t])\s*", lines[0]) if lines else None
     lines = [line for line in lines if line.strip()][1 if announced else 0 :][:_HEAD_LINES]
     if not lines:
         raise InputError(f"{path} is empty.")
@@ -110,13 +111,13 @@ class CsvTable:
     n_rows = None
 
     def __init__(self, path: str):
-        pyarrow = need("pyarrow", extra="files", purpose="Reading CSV")
+        need("pyarrow", extra="files", purpose="Reading CSV")
         self.path = path
         self.dialect = sniff(path)
         try:
             with self._open() as reader:
                 schema = reader.schema
-        except pyarrow.ArrowInvalid as error:
+        except _broken() as error:
             raise self._fault([], error) from error
         self.n_columns = len(schema)
         self.names = tuple(name.strip() for name in schema.names) if self.dialect.header else None
@@ -142,15 +143,18 @@ class CsvTable:
                 for batch in reader:
                     for start in range(0, batch.num_rows, n_rows):
                         yield as_numbers(batch.slice(start, n_rows), range(len(columns)))
-        except pyarrow.ArrowInvalid as error:
+        except _broken() as error:
             raise self._fault(list(kinds), error) from error
 
     def place(self, row: int) -> tuple[str, int]:
         """There is one file."""
         return self.path, row + 1
 
-    def _open(self, kinds: dict[str, pyarrow.DataType] | None = None, *, handler=None):
-        """Open for reading in blocks: the columns that `kinds` names, or all of them as Arrow guesses."""
+    def _open(self, kinds: dict[str, pyarrow.DataType] | None = None, *, counted: bool = False):
+        """Open for reading in blocks: the columns that `kinds` names, or all of them as Arrow guesses.
+
+        Rows that are `counted` are told by their number where they are at fault.
+        """
         from pyarrow import csv as arrow_csv
 
         return arrow_csv.open_csv(
@@ -160,11 +164,9 @@ class CsvTable:
                 block_size=_BLOCK_BYTES,
                 skip_rows=self.dialect.skip,
                 autogenerate_column_names=not self.dialect.header,
-                use_threads=handler is None,  # rows are counted only without
+                use_threads=not counted,  # rows are counted only without
             ),
-            parse_options=arrow_csv.ParseOptions(
-                delimiter=self.dialect.separator, newlines_in_values=True, invalid_row_handler=handler
-            ),
+            parse_options=arrow_csv.ParseOptions(delimiter=self.dialect.separator, newlines_in_values=True),
             convert_options=arrow_csv.ConvertOptions(
                 decimal_point=self.dialect.decimal,
                 column_types=kinds,
@@ -176,31 +178,21 @@ class CsvTable:
         """Read the file as text to say where it holds no number, or a row of another length."""
         import pyarrow
 
-        ragged = []
-
-        def keep(row) -> str:
-            ragged.append(row)
-            return "error"
-
         number = _COMMA if self.dialect.decimal == "," else _POINT
         start = 0
         try:
-            with self._open(dict.fromkeys(columns, pyarrow.string()), handler=keep) as reader:
+            with self._open(dict.fromkeys(columns, pyarrow.string()), counted=True) as reader:
                 for batch in reader:
                     for row, column in _not_numbers(batch.select(columns), number):
                         return self._no_number(
                             columns[column], start + row + 1, batch.column(columns[column])[row].as_py()
                         )
                     start += batch.num_rows
-        except pyarrow.ArrowInvalid:
-            pass
-        if ragged:
-            row = ragged[0]
-            before = self.dialect.skip + self.dialect.header
-            return InputError(
-                f"{self.path} has {row.actual_columns} cells in row {row.number - before:,}, but "
-                f"{row.expected_columns} columns."
-            )
+        except _broken() as again:
+            if ragged := _RAGGED.search(str(again)):
+                row, expected, actual = map(int, ragged.groups())
+                row -= self.dialect.skip + self.dialect.header
+                return InputError(f"{self.path} has {actual} cells in row {row:,}, but {expected} columns.")
         return InputError(f"{self.path} cannot be read as CSV ({said(error)}).")
 
     def _no_number(self, column: str, row: int, cell: str) -> InputError:
@@ -214,6 +206,13 @@ class CsvTable:
         return InputError(
             f'{where}, which is not a number: leave the column out with "features", or encode it as numbers.'
         )
+
+
+def _broken() -> tuple[type[Exception], ...]:
+    """Return what Arrow raises on text that it cannot parse, or Python on bytes that are no text."""
+    import pyarrow
+
+    return pyarrow.ArrowException, UnicodeError
 
 
 def _not_numbers(batch: pyarrow.RecordBatch, number: re.Pattern) -> Iterator[tuple[int, int]]:

@@ -32,8 +32,8 @@ class OnDevice:
     def __post_init__(self):
         torch = need("torch", extra="torch", purpose="Learning on a device")
         try:
-            torch.zeros(1, device=self.device)
-        except (RuntimeError, AssertionError) as error:
+            torch.zeros(1, device=torch.device(self.device))
+        except (RuntimeError, AssertionError, TypeError) as error:
             reason = str(error).splitlines()[0].rstrip(".")
             raise InputError(
                 f'"device" must name a device that torch can use here, such as "cpu" or "cuda", got {self.device!r}: '

@@ -61,14 +61,15 @@ class FileSource:
         features: Sequence[Column] | None = None,
     ):
         labels = None
-        if isinstance(target, str | os.PathLike) and Path(path).suffix.lower() == ".npy":
-            if Path(target).suffix.lower() == ".npy":
-                labels, target = target, None
+        is_npy = isinstance(path, str | os.PathLike) and Path(path).suffix.lower() == ".npy"
+        if is_npy and isinstance(target, str | os.PathLike) and Path(target).suffix.lower() == ".npy":
+            labels, target = target, None
         table = self._table = open_table(path, labels)
         if target is None:
             target = _usual_target(table)
-        targets = _indices(table, [target] if isinstance(target, Column) else target, "target")
-        self._one_target = isinstance(target, Column) and len(targets) == 1
+        one = isinstance(target, Column | np.integer)
+        targets = _indices(table, [target] if one else target, "target")
+        self._one_target = one and len(targets) == 1
         if features is None:
             apart = {*targets, *table.labels}
             chosen = [column for column in range(table.n_columns) if column not in apart]
@@ -120,11 +121,13 @@ class FileSource:
 
     def arrays(self) -> tuple[np.ndarray, np.ndarray]:
         """Read all rows: X of shape (n, d) and y of shape (n,), or (n, m) for several targets."""
-        rows = np.empty((self.n_rows, len(self._columns)))
+        rows = np.empty((0, len(self._columns)))
         end = 0
         for chunk in self._chunks():
-            rows[end : end + len(chunk)] = chunk
-            end += len(chunk)
+            start, end = end, end + len(chunk)
+            if end > len(rows):  # a file may promise more rows than it has, so memory is taken as they come
+                rows.resize((min(2 * end, max(end, self.n_rows)), rows.shape[1]), refcheck=False)
+            rows[start:end] = chunk
         return self._parts(rows)
 
     def _parts(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -179,6 +182,8 @@ def _usual_target(table: Table) -> Column | list[Column]:
 
 def _indices(table: Table, wanted: Sequence[Column], argument: str) -> list[int]:
     """Find columns by their names, where a star stands for any text, or by their numbers."""
+    if isinstance(wanted, str | bytes) or not isinstance(wanted, Sequence | np.ndarray):
+        raise InputError(f'"{argument}" of {table.path} must be a list of columns, got {wanted!r:.100}.')
     found = []
     for column in wanted:
         names = table.names or ()
@@ -194,9 +199,11 @@ def _index(table: Table, wanted: Column, argument: str) -> int:
     """Find a column by its name, or by its number."""
     if table.names is not None and wanted in table.names:
         return table.names.index(wanted)
+    # A float would be cut off, and a truth value is no number of a column.
+    may_be = isinstance(wanted, Column | np.integer) and not isinstance(wanted, bool)
     try:
-        number = int(wanted)
-    except (TypeError, ValueError):
+        number = int(wanted) if may_be else None
+    except ValueError:
         number = None
     if number is None:
         near = difflib.get_close_matches(str(wanted), table.names or (), n=1)

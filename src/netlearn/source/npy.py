@@ -1,17 +1,24 @@
-"""NumPy's own files: npy mapped into memory, npz read as a stream; arrays of objects are never unpickled."""
+"""NumPy's own files: npy and npz, read in pieces; arrays of objects are never unpickled."""
 
 import os
 import zipfile
-import zlib
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
+from typing import BinaryIO
 
 import numpy as np
 
+from netlearn.backend.npy import (
+    BROKEN_ARCHIVE,
+    MAGIC,
+    Header,
+    check_end,
+    open_member,
+    read_header,
+    read_values,
+)
 from netlearn.errors import InputError
 from netlearn.source.arrow import said
-
-_MAGIC = np.lib.format.MAGIC_PREFIX
 
 
 @dataclass(frozen=True)
@@ -19,28 +26,45 @@ class _Array:
     """Rows of one array in a file; `member` is its name inside an npz file."""
 
     file: str
+    header: Header
     shape: tuple[int, int]
     member: str | None = None
 
     def chunks(self, n_rows: int, first: int = 0) -> Generator[np.ndarray]:
         """Yield slices of `n_rows` rows; from row `first` on in an npy file."""
-        if self.member is None:
-            mapped = _mapped(self.file).reshape(self.shape)
-            for start in range(first, self.shape[0], n_rows):
-                yield mapped[start : start + n_rows]
+        if self.member is not None:
+            with zipfile.ZipFile(self.file) as archive, open_member(archive, self.member) as stream:
+                read_header(stream)
+                yield from self._of_archive(stream, n_rows)
             return
-        with zipfile.ZipFile(self.file) as archive, archive.open(self.member) as stream:
-            _, fortran, dtype = _header(stream)
-            if fortran:  # rows lie scattered over the stream
-                stream.seek(0)
-                whole = np.lib.format.read_array(stream, allow_pickle=False).reshape(self.shape)
-                yield from (whole[start : start + n_rows] for start in range(0, len(whole), n_rows))
-                return
-            width = self.shape[1]
-            for start in range(0, self.shape[0], n_rows):
-                rows = min(n_rows, self.shape[0] - start)
-                data = stream.read(rows * width * dtype.itemsize)
-                yield np.frombuffer(data, dtype).reshape(rows, width)
+        with open(self.file, "rb") as stream:
+            read_header(stream)
+            begin, (n, width), dtype = stream.tell(), self.shape, self.header.dtype
+            for start in range(first, n, n_rows):
+                rows = min(n_rows, n - start)
+                if self.header.fortran:  # a piece of each column
+                    values = np.empty((rows, width), dtype)
+                    for column in range(width):
+                        stream.seek(begin + (column * n + start) * dtype.itemsize)
+                        values[:, column] = read_values(stream, dtype, rows)
+                    yield values
+                else:
+                    stream.seek(begin + start * width * dtype.itemsize)
+                    yield read_values(stream, dtype, rows * width).reshape(rows, width)
+
+    def _of_archive(self, stream: BinaryIO, n_rows: int) -> Generator[np.ndarray]:
+        (n, width), dtype = self.shape, self.header.dtype
+        if self.header.fortran:  # rows lie scattered over the stream
+            whole = read_values(stream, dtype, n * width).reshape(self.shape, order="F")
+            check_end(stream)
+            yield from (whole[start : start + n_rows] for start in range(0, n, n_rows))
+            return
+        for start in range(0, n, n_rows):
+            rows = min(n_rows, n - start)
+            values = read_values(stream, dtype, rows * width).reshape(rows, width)
+            if start + rows == n:
+                check_end(stream)
+            yield values
 
 
 class NpyTable:
@@ -91,7 +115,7 @@ class NpyTable:
             for parts in zip(*(array.chunks(n_rows, first) for array in self._arrays), strict=True):
                 joined = parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1, dtype=np.float64)
                 yield np.asarray(joined[:, columns], dtype=np.float64)
-        except (ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+        except BROKEN_ARCHIVE as error:
             raise InputError(f"{self.path} is not a whole NumPy file ({said(error)}).") from error
 
     def place(self, row: int) -> tuple[str, int]:
@@ -103,30 +127,28 @@ def _npy(file: str) -> _Array:
     if not os.path.isfile(file):
         raise InputError(f"Cannot read {file}: there is no such file.")
     with open(file, "rb") as stream:
-        if stream.read(len(_MAGIC)) != _MAGIC:
+        if stream.read(len(MAGIC)) != MAGIC:
             raise InputError(f"{file} is not an npy file.")
-    mapped = _mapped(file)
-    return _Array(file, _checked_shape(file, mapped.shape, mapped.dtype))
-
-
-def _mapped(file: str) -> np.ndarray:
-    try:
-        return np.load(file, mmap_mode="r", allow_pickle=False)
-    except (ValueError, EOFError) as error:
-        if "Python objects" in str(error):
-            raise _objects(file) from None
-        raise InputError(f"{file} is not a whole npy file ({said(error)}).") from error
+        stream.seek(0)
+        try:
+            header = read_header(stream)
+        except ValueError as error:
+            raise InputError(f"{file} is not a whole npy file ({said(error)}).") from error
+        shape = _checked_shape(file, header)
+        missing = header.n_bytes - (os.stat(file).st_size - stream.tell())
+    if missing > 0:
+        raise InputError(f"{file} is not a whole npy file (it ends {missing:,} bytes early).")
+    return _Array(file, header, shape)
 
 
 def _members(file: str) -> list[_Array]:
+    found = {}
     try:
         with zipfile.ZipFile(file) as archive:
-            found = {}
             for member in archive.namelist():
-                with archive.open(member) as stream:
-                    shape, _, dtype = _header(stream)
-                found[member.removesuffix(".npy")] = member, shape, dtype
-    except (ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+                with open_member(archive, member) as stream:
+                    found[member.removesuffix(".npy")] = member, _with_first_row(stream)
+    except BROKEN_ARCHIVE as error:
         raise InputError(f"{file} is not a whole npz file ({said(error)}).") from error
     wanted = ["X", "y"] if {"X", "y"} <= set(found) else list(found)
     if len(wanted) != 1 and wanted != ["X", "y"]:
@@ -135,28 +157,29 @@ def _members(file: str) -> list[_Array]:
         )
     arrays = []
     for name in wanted:
-        member, shape, dtype = found[name]
-        arrays.append(_Array(file, _checked_shape(f"{name} in {file}", shape, dtype), member))
+        member, header = found[name]
+        arrays.append(_Array(file, header, _checked_shape(f"{name} in {file}", header), member))
     return arrays
 
 
-def _checked_shape(what: str, shape: tuple[int, ...], dtype: np.dtype) -> tuple[int, int]:
+def _with_first_row(stream: BinaryIO) -> Header:
+    """Read a header, and one row, so that no columns are believed in that are not there."""
+    header = read_header(stream)
+    if len(header.shape) == 2 and not header.dtype.hasobject:
+        read_values(stream, header.dtype, header.shape[1] if header.shape[0] else 0)
+    return header
+
+
+def _checked_shape(what: str, header: Header) -> tuple[int, int]:
+    shape, dtype = header.shape, header.dtype
     if dtype.hasobject:
-        raise _objects(what)
+        raise InputError(
+            f"{what} holds Python objects, which netlearn does not unpickle: save an array of numbers."
+        )
     if dtype.kind not in "biuf":
         raise InputError(f"{what} must hold real numbers, got elements of type {dtype}.")
     if len(shape) not in (1, 2):
         raise InputError(f"{what} must be an array of rows and columns, got one of shape {shape}.")
+    if shape[0] == 0:  # then any number of columns takes no bytes
+        raise InputError(f"{what} has no rows.")
     return shape if len(shape) == 2 else (shape[0], 1)
-
-
-def _header(stream) -> tuple[tuple[int, ...], bool, np.dtype]:
-    version = np.lib.format.read_magic(stream)
-    read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-    return read(stream)
-
-
-def _objects(what: str) -> InputError:
-    return InputError(
-        f"{what} holds Python objects, which netlearn does not unpickle: save an array of numbers."
-    )

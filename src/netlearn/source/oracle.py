@@ -8,9 +8,6 @@ import numpy as np
 
 from netlearn.errors import InputError
 
-# With fewer points there is nothing to learn, judge and certify with.
-_SMALLEST_BUDGET = 8
-
 
 class OracleError(RuntimeError):
     """The oracle failed and went on failing; what was bought before stays in `Oracle.bought`."""
@@ -52,11 +49,10 @@ class Oracle:
             ("n_features", n_features, 1),
             ("batch", batch, 1),
             ("retries", retries, 0),
+            ("budget", 1 if budget is None else budget, 1),
         ):
-            if not isinstance(value, int | np.integer) or value < least:
+            if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
                 raise InputError(f'"{name}" of Oracle must be an integer >= {least}, got {value!r}.')
-        if budget is not None and budget < 1:
-            raise InputError(f'"budget" of Oracle must be at least 1, got {budget!r}.')
         self.f, self.n_features, self.budget, self.batch, self.retries = f, n_features, budget, batch, retries
         self.n_queries = 0
         self._bought: list[tuple[np.ndarray, np.ndarray]] = []
@@ -76,6 +72,9 @@ class Oracle:
 
     def ask(self, X: np.ndarray) -> np.ndarray:
         """Return the labels of the rows of X, asked for in batches."""
+        X = np.asarray(X, dtype=float)
+        if X.ndim != 2 or X.shape[1] != self.n_features:
+            raise InputError(f'"X" of Oracle.ask must have shape (n, {self.n_features}), got {X.shape}.')
         if len(X) > self.left:
             raise InputError(
                 f"{len(X):,} points were asked for, but the oracle's budget leaves {self.left:,.0f}: "
@@ -95,11 +94,11 @@ class Oracle:
         for _ in range(self.retries + 1):
             # A point without a finite answer is asked for again; those that have one are not paid twice.
             try:
-                answer = np.asarray(self.f(X[missing].copy()), dtype=float)
-            except Exception as error:
+                answer = self.f(X[missing].copy())
+            except (Exception, SystemExit) as error:  # a black box that exits does not end the run
                 failure = error
                 continue
-            answer = self._labels(answer, int(missing.sum()))
+            answer = self._labels(as_numbers(answer), int(missing.sum()))
             if len(y) == 0:
                 y = np.full((len(X), *answer.shape[1:]), np.nan)
             y[missing] = answer
@@ -144,3 +143,14 @@ class Oracle:
             X = rng.standard_normal((n, self.n_features))
         X *= radius
         return X, self.ask(X)
+
+
+def as_numbers(answer) -> np.ndarray:
+    """Return what a black box answered as float64; NaN where it is masked."""
+    try:
+        array = np.ma.asarray(answer) if np.ma.isMaskedArray(answer) else np.asarray(answer)
+        if np.iscomplexobj(array):  # NumPy would drop the imaginary part
+            raise TypeError("complex numbers")
+        return np.ma.filled(array.astype(float), np.nan)
+    except (TypeError, ValueError, RuntimeError):
+        raise InputError(f"A black box must return real numbers, got a {type(answer).__name__}.") from None

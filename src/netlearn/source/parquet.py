@@ -1,10 +1,12 @@
 """Parquet: a file, a folder of files or a pattern, read column by column and a batch at a time."""
 
 import glob
+import io
 import os
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Generator, Iterator, Sequence
+from contextlib import suppress
 from itertools import accumulate, islice
 from operator import itemgetter
 from pathlib import Path
@@ -30,6 +32,8 @@ class ParquetTable:
         need("pyarrow", extra="files", purpose="Reading Parquet")
         self.path = path
         self.files = _files(path)
+        for file in self.files:
+            _check_footer(file)
         # Footers only: names, types and numbers of rows.
         opened = [_open(file) for file in self.files]
         self.names = tuple(opened[0].schema_arrow.names)
@@ -75,7 +79,9 @@ class ParquetTable:
             with whole(file, "Parquet"), _open(file) as opened, open(file, "rb") as raw:
                 groups = range(first_group, opened.metadata.num_row_groups)
                 first_group = 0
-                ahead, n_read = FetchedAhead(raw.fileno(), _groups(opened.metadata, groups, set(names))), 0
+                size = os.fstat(raw.fileno()).st_size
+                ahead = FetchedAhead(raw.fileno(), _groups(opened.metadata, groups, set(names), size))
+                n_read = 0
                 ahead.reached(n_read)
                 # A batch is small: threads for its columns would wait for one another longer than they work.
                 for batch in opened.iter_batches(n_rows, groups, columns=names, use_threads=False):
@@ -95,18 +101,54 @@ def _group_starts(metadata, start: int) -> Iterator[int]:
     return islice(accumulate(sizes, initial=start), metadata.num_row_groups)
 
 
-def _groups(metadata, groups: range, names: set[str]) -> Iterator[tuple[int, list[tuple[int, int]]]]:
-    """Give for each row group its number of rows, and where the bytes of the columns lie: neighbours as one range."""
+def _groups(
+    metadata, groups: range, names: set[str], size: int
+) -> Iterator[tuple[int, list[tuple[int, int]]]]:
+    """Give for each row group its number of rows, and where the bytes of the columns lie: neighbours as one range.
+
+    What the footer of a damaged file places beyond its `size` is left out.
+    """
     for group in map(metadata.row_group, groups):
         ranges: list[tuple[int, int]] = []
         for column in map(group.column, range(group.num_columns)):
             if column.path_in_schema in names:
                 start = column.dictionary_page_offset or column.data_page_offset
-                stop = start + column.total_compressed_size
+                stop = min(start + column.total_compressed_size, size)
                 if ranges and ranges[-1][1] == start:
                     start = ranges.pop()[0]
-                ranges.append((start, stop))
+                if 0 <= start < stop:
+                    ranges.append((start, stop))
         yield group.num_rows, ranges
+
+
+class _NoValuesError(Exception):
+    """Values were asked for where only the footer may be read: it has been gone through, then."""
+
+
+class _FooterOnly(io.FileIO):
+    """A file of which nothing is read any more once its footer was."""
+
+    is_open = False
+
+    def read(self, size: int = -1) -> bytes:
+        if self.is_open:
+            raise _NoValuesError
+        return super().read(size)
+
+
+def _check_footer(file: str) -> None:
+    """Have Arrow go through what the footer says of all columns, and refuse a file with something wrong there.
+
+    Arrow refuses it while it reads; but Python, asking for the same through `metadata`, would end the process with it.
+    """
+    import pyarrow
+    from pyarrow import parquet
+
+    with whole(file, "Parquet"), _FooterOnly(file) as stream:
+        opened = parquet.ParquetFile(pyarrow.PythonFile(stream, "r"), pre_buffer=True)
+        stream.is_open = True
+        with suppress(_NoValuesError):
+            next(opened.iter_batches(1), None)
 
 
 def _open(file: str):

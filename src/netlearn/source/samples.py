@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -155,10 +156,16 @@ def checked_weight(weight, X: np.ndarray) -> np.ndarray:
 
 
 def split(
-    X: np.ndarray, y: np.ndarray, rng: np.random.Generator, weight: np.ndarray | None = None
+    X: np.ndarray,
+    y: np.ndarray,
+    rng: np.random.Generator,
+    weight: np.ndarray | None = None,
+    aside: Sequence[int] = (),
 ) -> Samples:
-    """Divide rows at random, those of weight zero left out; only those of the certificate are copied."""
-    order = rng.permutation(len(y) if weight is None else np.flatnonzero(weight))
+    """Divide rows at random, those of weight zero or set aside left out; only those of the certificate are copied."""
+    rows = np.arange(len(y)) if weight is None else np.flatnonzero(weight)
+    order = rng.permutation(np.setdiff1d(rows, aside))
+    _refuse_too_few(len(order))
     n_val = _part(len(order), _CERTIFICATE_SHARE)
     val = SelectedRows(X, y, order[:n_val]).in_memory()
     order = order[n_val:]

@@ -7,6 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
+from netlearn.backend.paths import path_text
 from netlearn.errors import InputError
 
 
@@ -48,7 +49,7 @@ class Table(Protocol):
 
 def open_table(path: str | os.PathLike, labels: str | os.PathLike | None = None) -> Table:
     """Open the table at `path`; `labels` is the file of labels beside an npy file."""
-    path = os.fspath(path)
+    path = path_text('"path" of a table', path)
     is_pattern = any(mark in path for mark in "*?[") and not os.path.exists(path)
     if not is_pattern and not os.path.exists(path):
         raise InputError(f"Cannot read {path}: there is no such file.")

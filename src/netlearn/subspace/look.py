@@ -54,6 +54,11 @@ def look(
     V : array of shape (d, r)
     spectra : list of Spectrum
     """
+    many_features = rows.n_features > _MANY_FEATURES
+    # The rounding of single precision is far below the noise of a mean. A copy that is made once saves gathering the
+    # rows in each pass, and the polish can go on with it.
+    if many_features and hasattr(rows, "single"):
+        rows = rows.single()
     head = rows.head(min(rows.n_rows, _PILOT))
     r = np.concatenate(list(over_blocks(lambda block: to_numpy(residual(*block)), head)))
     spread = float(np.std(r))
@@ -64,7 +69,7 @@ def look(
         return residual(X, y) / spread
 
     probes = [LabelProbe(), RankProbe.from_residuals(r / spread)]
-    if rows.n_features > _MANY_FEATURES:
+    if many_features:
         return _one_by_one(rows, scaled, probes, rng, wanted)
     spectra = measure(rows, scaled, [*probes, TailProbe.from_residuals(r / spread)])
     V = span(spectra)

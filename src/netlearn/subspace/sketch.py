@@ -52,10 +52,6 @@ def leading_spectrum(
     """
     signal, noise = (Krylov(rng.standard_normal((rows.n_features, b))) for b in (_N_SIGNAL, _N_NOISE))
     labels = list(over_blocks(lambda block: probe.labels(block[0], residual(*block)), rows))
-    # Single precision within a block: its rounding is far below the noise of the mean. A copy that is made once saves
-    # gathering the rows in each pass, and the polish can go on with it.
-    if hasattr(rows, "single"):
-        rows = rows.single()
     n_passes, needed = 0, _FEWEST_PASSES
     while n_passes < needed:
         first, second = _products(rows, labels, np.hstack([signal.fresh, noise.fresh]))

@@ -23,9 +23,9 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow
-from machine import append, provenance
 from pyarrow import parquet
 
+from benchmarks.machine import RESULTS, append, provenance
 from netlearn import FileSource, ShallowNetwork, learn, teachers
 
 # A group of 65,536 rows and 201 columns is 105 MB, each column of it 512 kB in one piece.
@@ -99,7 +99,7 @@ def apart(step: str, folder: Path) -> dict:
     for path in folder.glob("*.parquet"):
         with path.open("rb") as file:
             os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
-    call = [sys.executable, __file__, step, str(folder)]
+    call = [sys.executable, "-m", "benchmarks.large_file", step, str(folder)]
     found = json.loads(subprocess.run(call, stdout=subprocess.PIPE, text=True, check=True).stdout)
     print(f"{step:5} {found}", flush=True)
     return found
@@ -129,7 +129,7 @@ def compare(folder: Path) -> None:
     }
     for name, value in record.items():
         print(f"{name:16} {value}")
-    print(append("large_file.csv", record))
+    print(append(RESULTS / "large_file.csv", record))
 
 
 def main():

@@ -31,9 +31,8 @@ def write(path: Path, records: list[dict], *packages: str, **other: str) -> None
         writer.writerows(record | where for record in records)
 
 
-def append(name: str, record: dict) -> Path:
+def append(path: Path, record: dict) -> Path:
     """Add a line to a file of results, with a heading where there is none yet."""
-    path = RESULTS / name
     begun = path.exists()
     with path.open("a", newline="") as file:
         writer = csv.DictWriter(file, fieldnames=list(record))

@@ -67,7 +67,7 @@ def measure_missing(
         while running:
             for future in wait(running, return_when=FIRST_COMPLETED).done:
                 record = running.pop(future) | future.result()
-                append(name, record | where)
+                append(RESULTS / name, record | where)
                 print(*(f"{column} {value}" for column, value in record.items()), sep="  ", flush=True)
                 # One after the other, as a pool would begin what it has been given, whatever the time.
                 for cell in islice(left, int(time.perf_counter() < end)):

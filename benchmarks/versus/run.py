@@ -19,7 +19,7 @@ from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from benchmarks.machine import RESULTS, provenance
+from benchmarks.machine import RESULTS, append, provenance
 from benchmarks.versus.fit import RESULT, attempt, context
 from benchmarks.versus.methods import METHODS, Method
 from benchmarks.versus.objective import FAMILIES, Family
@@ -98,7 +98,7 @@ def run(fits: list[Fit], path: Path, jobs: int, tell: Callable[[str], None]) -> 
     def do(fit: Fit) -> tuple[Fit, dict]:
         line = fit.record(attempt(fit.family, fit.method, fit.seed, fit.limit, processes, stop))
         with writing:
-            _append(path, line | where)
+            append(path, line | where)
         return fit, line
 
     with ThreadPoolExecutor(jobs) as pool:
@@ -141,7 +141,7 @@ def _kept(path: Path) -> set[Key]:
     if len(kept) < len(lines):
         beside = path.with_name(f"{path.name}.{os.getpid()}")
         for line in kept:
-            _append(beside, line)
+            append(beside, line)
         if kept:
             beside.replace(path)
         else:
@@ -151,15 +151,6 @@ def _kept(path: Path) -> set[Key]:
 
 def _can_run_now(line: dict) -> bool:
     return line["failure"].startswith("not installed") and not METHODS[line["method"]].missing
-
-
-def _append(path: Path, line: dict) -> None:
-    begun = path.exists()
-    with path.open("a", newline="") as file:
-        writer = csv.DictWriter(file, fieldnames=list(line))
-        if not begun:
-            writer.writeheader()
-        writer.writerow(line)
 
 
 def _ending(line: dict) -> str:

@@ -8,6 +8,7 @@ import pytest
 from scipy import stats
 
 from netlearn import Oracle, Progress, ShallowNetwork, Status, learn, teachers
+from netlearn.source.arrays import LeanRows, SelectedRows
 from tests import statistics
 
 
@@ -409,3 +410,30 @@ def test_rounded_labels_are_recovered_to_their_rounding(rounded, words):
     # Negative control: noise beyond the rounding is noise.
     noise = 0.05 * np.random.default_rng(1).standard_normal(len(y))
     assert learn(X, rounded(y + noise), n_hidden=3, rng=0).status is Status.NOISE_LIMITED
+
+
+@pytest.mark.parametrize("precision", [np.float64, np.float32])
+def test_large_rows_that_are_whitened_learn_the_same_in_no_more_memory_than_their_own(monkeypatch, precision):
+    rng = np.random.default_rng(0)
+    network = teachers.random(3, 6, rng)
+    X = (3.0 + rng.standard_normal((2000, 6)) * np.geomspace(1.0, 30.0, 6)).astype(precision)
+    y = network(X.astype(np.float64))
+    asked = []
+
+    class Watched(SelectedRows):
+        def in_place(self):
+            asked.append(rows := super().in_place())
+            return rows
+
+        def changed(self, change, cheap=True):
+            return Watched(self._X, self._y, self._order, change, cheap)
+
+    monkeypatch.setattr("netlearn.source.samples.SelectedRows", Watched)
+    monkeypatch.setattr("netlearn.corridor._is_large", lambda rows: True)
+    result = learn(X, y, n_hidden=3, rng=0)
+    assert result.status is Status.RECOVERED
+    assert result.network.distance(network) <= 1e-10 * network.norm()
+    # In double precision one copy, and none beside it in single; else only that in single precision.
+    (rows,) = asked
+    assert isinstance(rows, LeanRows) == (precision is np.float64)
+    assert hasattr(rows, "single") == hasattr(rows.head(9), "single") == (precision is np.float32)

@@ -4,6 +4,7 @@ Each case ends with the right network, its error in closed form, or with the rig
 """
 
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from netlearn.polish.trimmed import n_apart, pairs_apart
 from netlearn.source import ArraySource
 from netlearn.source.outlying import far_rows
 from netlearn.source.twins import Twins, keys
+from netlearn.verdict import Verdict
 
 NETWORK = teachers.random(2, 4, 0, biases=0.5)
 N = 600
@@ -423,3 +425,21 @@ def test_robust_is_for_rows_in_memory():
         learn(Oracle(NETWORK, n_features=4), n_hidden=2, robust=True, rng=0)
     with pytest.raises(InputError, match='"robust" of learn must be True or False, got 1'):
         learn(X, Y, robust=1)
+
+
+@pytest.mark.parametrize(
+    ("n_between", "biases", "determined"),
+    [(2, True, False), (3, True, True), (2, False, True), (1, False, False)],
+)
+def test_rows_between_two_units_must_be_more_than_the_parameters_of_one(n_between, biases, determined):
+    # As many rows as parameters are met by any unit. In one dimension these are a slope and, if allowed, a bias.
+    line = ArraySource(np.arange(40.0)[:, None], np.zeros(40))
+    kinks = np.array([9.5, 9.5 + n_between])
+    pair = Iterate.from_network(ShallowNetwork(np.zeros(1), np.ones(2), np.ones((2, 1)), -kinks))
+    run = SimpleNamespace(
+        search=SimpleNamespace(train=line, biases=biases),
+        everything=line,
+        found=SimpleNamespace(iterate=pair),
+        twins=Twins(np.ones(40, dtype=bool), 0, 0),
+    )
+    assert (len(Verdict.rarely_bent.func(run)) == 0) == determined

@@ -60,6 +60,15 @@ def test_exact_labels_are_recovered(case):
     assert sum(result.diagnostics.rows.values()) == n
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_two_rows_for_each_unknown_will_do(seed):
+    # A wider start would leave the rows free to be met by other networks, and the probes see little of the span.
+    network = teachers.random(10, 30, seed)
+    result = learn(*rows(network, 700, seed), n_hidden=10, rng=seed)
+    assert result.status is Status.RECOVERED
+    assert result.network.distance(network) <= 1e-10 * network.norm()
+
+
 @pytest.mark.parametrize("k", [1, 2, 4])
 @pytest.mark.parametrize("seed", range(2))
 def test_auto_finds_the_number_of_units(k, seed):

@@ -180,11 +180,11 @@ class Verdict:
             return None
         # The judging rows have been polished on by now, so it is the network before that which is compared.
         self.clock.tell("asking whether more units would help")
-        larger = self.search.of_width(wider, attempts=1)
-        if larger.exact:
-            return True
+        return any(self._is_better(larger) for larger in self.search.wider(self.before, wider))
+
+    def _is_better(self, larger: Candidate) -> bool:
         gain = self.search.squares(self.before) - self.search.squares(larger.iterate)
-        return bool(np.mean(gain) > 4.0 * np.std(gain) / math.sqrt(len(gain)))
+        return larger.exact or bool(np.mean(gain) > 4.0 * np.std(gain) / math.sqrt(len(gain)))
 
     def _unseen(self) -> Iterator[str]:
         """Say which units the rows do not show."""

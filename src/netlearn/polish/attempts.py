@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -33,6 +33,8 @@ from netlearn.subspace.look import look
 # Widths of the wide starts in units of n_hidden, in the order tried.
 _SURPLUS = (1.25, 1.5, 1.25, 2.0, 1.5, 1.25, 2.0, 3.0)
 MOST_ATTEMPTS = len(_SURPLUS)
+# Unknowns that a fit in full dimension finds in less time than V takes.
+_QUICK = 128
 # Tilts of V between fits inside it.
 _MOST_TILTS = 11
 # Mean square at which units are near enough to their places for the surplus to show as such.
@@ -63,6 +65,11 @@ class Candidate:
     trace: tuple[float, ...] = ()
     route: str = ""
     aside: tuple[int, ...] = ()
+
+    @property
+    def settled(self) -> bool:
+        """Whether nothing is left to look for."""
+        return self.exact or self.fitted
 
     def residual(self, X, y):
         """Return y minus the network's values."""
@@ -172,25 +179,25 @@ class Search:
             self._affine = self.candidate(fit.iterate, fit.loss, fit.trace, "affine")
         return self._affine
 
-    def in_subspace(self, n_hidden: int) -> Candidate | None:
+    def in_subspace(self, n_hidden: int, max_tilts: int = _MOST_TILTS) -> Candidate | None:
         """Attempt through V: wide fits and tilts inside it, then the polish in full dimension."""
         r = self.V.shape[1]
         if not 0 < r <= self.train.n_features / 3 or 4 * n_hidden > self.train.n_rows:
             return None  # nothing seen, or so much that the full space is hardly larger, or hardly any rows
         self.tell(f"{n_hidden} units inside the {r}-dimensional subspace")
         if r < n_hidden:
-            start = self._crowded(n_hidden)
+            start = self._crowded(n_hidden, max_tilts)
         else:
             start = self._spacious(n_hidden)
         fit = reduce_to(self.train, start, n_hidden, exact=self.rounding, **self._limits)
         return self.judged(fit.iterate, fit.loss, fit.trace, "subspace")
 
-    def _crowded(self, n_hidden: int) -> Polished:
+    def _crowded(self, n_hidden: int, max_tilts: int) -> Polished:
         """Fit inside V where it has fewer dimensions than there are units: wide, tilting V until the fit is good."""
         r = self.V.shape[1]
         width = 2 * n_hidden + 2 if r <= 2 else max(min(3 * n_hidden, 64), math.ceil(1.25 * n_hidden))
         fit, self.V = fit_in_subspace(
-            self.train, self.V, width, self.rng, max_tilts=_MOST_TILTS, **self._limits
+            self.train, self.V, width, self.rng, max_tilts=max_tilts, **self._limits
         )
         reduced = reduce_to(inside(self.train, self.V, _INSIDE), fit, n_hidden, **self._limits)
         return replace(reduced, iterate=lift(reduced.iterate, self.V))
@@ -279,20 +286,24 @@ class Search:
         if n_hidden == 0:
             return self.affine()
         found = [self.affine()]
-        through_V = self.in_subspace(n_hidden)
+        attempt = 0
+        too_few = self.train.n_rows < 1.05 * self.n_unknowns(n_hidden)
+        if not too_few and (not self.ample(n_hidden) or self.n_unknowns(n_hidden) <= _QUICK):
+            # Of V few rows show moments little; and it saves no time where there is little to find in all.
+            found.append(self._wide(n_hidden, attempt))
+            attempt += 1
+        through_V = None if found[-1].settled else self.in_subspace(n_hidden)
         if through_V is not None:
             found.append(through_V)
-        if through_V is not None and not (through_V.exact or through_V.fitted):
+        if through_V is not None and not through_V.settled:
             second = self.on_net(n_hidden)
             if second is None and self.V.shape[1] < n_hidden:
                 second = self.in_subspace(n_hidden)  # from another start, in a V that is better by now
             if second is not None:
                 found.append(second)
-        attempt = 0
         while attempt < attempts:
             best = self.best_of(found)
-            too_few = self.train.n_rows < 1.05 * self.n_unknowns(n_hidden)
-            if best.exact or best.fitted or too_few or self.agree(found) or self.deadline():
+            if best.settled or too_few or self.agree(found) or self.deadline():
                 break
             if attempt == 1 and through_V is not None:
                 again = self.with_residual_moments(best, n_hidden)
@@ -301,21 +312,11 @@ class Search:
                 if again is not None:
                     found.append(again)
                     best = self.best_of(found)
-                    if best.exact or best.fitted:
+                    if best.settled:
                         break
             # A fit that has some of the units right is worth completing; every other time start anew.
             useful = best.iterate.n_hidden > 0 and best.score < 0.5 and attempt % 2 == (through_V is None)
-            self.tell(f"{n_hidden} units, attempt {attempt + 1}")
-            fit = wide_fit(
-                self.train,
-                n_hidden,
-                self.rng,
-                surplus=_SURPLUS[attempt],
-                known=best.iterate if useful else None,
-                exact=self.rounding,
-                **self._limits,
-            )
-            found.append(self.judged(fit.iterate, fit.loss, fit.trace, "regrown" if useful else "wide"))
+            found.append(self._wide(n_hidden, attempt, best.iterate if useful else None))
             attempt += 1
         best = self.best_of(found)
         for _ in range(_COMPLETIONS):
@@ -324,6 +325,27 @@ class Search:
             found.append(self.completed(best, n_hidden))
             best = self.best_of(found)
         return best
+
+    def _wide(self, n_hidden: int, attempt: int, known: Iterate | None = None) -> Candidate:
+        """Attempt a wide fit in full dimension, from random units and those of an earlier fit if there is one."""
+        self.tell(f"{n_hidden} units, attempt {attempt + 1}")
+        fit = wide_fit(
+            self.train,
+            n_hidden,
+            self.rng,
+            surplus=_SURPLUS[attempt],
+            known=known,
+            exact=self.rounding,
+            **self._limits,
+        )
+        return self.judged(fit.iterate, fit.loss, fit.trace, "wide" if known is None else "regrown")
+
+    def wider(self, known: Iterate, n_hidden: int) -> Iterator[Candidate]:
+        """Attempt to go on from a fit to a wider one: with further units anywhere, then anew through V."""
+        yield self._wide(n_hidden, 0, known)
+        through_V = self.in_subspace(n_hidden, max_tilts=1)
+        if through_V is not None:
+            yield through_V
 
     def agree(self, found: list[Candidate]) -> bool:
         """Whether the two best independent attempts came to one error, which then is noise."""

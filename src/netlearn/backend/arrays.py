@@ -66,7 +66,12 @@ def _refuse_unusual(name, tensor, xp) -> None:
         )
 
 
-def real_array(name, value, *, ndim, like=None):
+def refuse_infinite(name):
+    """Say that an array holds what is no number."""
+    raise InputError(f"{name} must be finite; got NaN or infinity. Drop or repair those rows first.")
+
+
+def real_array(name, value, *, ndim, like=None, is_read_later=False):
     """`value` as a finite real array with `ndim` axes, or one sentence on why it is not.
 
     The element type is kept: rows in float32 are widened tile by tile where they are used, never as a whole.
@@ -80,6 +85,8 @@ def real_array(name, value, *, ndim, like=None):
         Number of axes required.
     like : array, optional
         An array whose library and device the result takes. Default: those of `value` (NumPy for sequences).
+    is_read_later : bool
+        Whether it is the caller who looks at every entry, and refuses what is not finite.
 
     Returns
     -------
@@ -105,9 +112,11 @@ def real_array(name, value, *, ndim, like=None):
         _refuse_unusual(name, array, xp)
     if array.ndim != ndim:
         raise InputError(f"{name} must have {ndim} axes; got an array of shape {tuple(array.shape)}.")
+    if is_read_later:
+        return array
     # One non-finite entry makes the sum non-finite; only such a sum is worth a second look, entry by entry.
     with np.errstate(over="ignore", invalid="ignore"):
         total = xp.sum(array)
     if not xp.isfinite(total) and not xp.all(xp.isfinite(array)):
-        raise InputError(f"{name} must be finite; got NaN or infinity. Drop or repair those rows first.")
+        refuse_infinite(name)
     return array

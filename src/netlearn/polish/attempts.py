@@ -38,7 +38,7 @@ _QUICK = 128
 # Tilts of V between fits inside it.
 _MOST_TILTS = 11
 # Mean square at which units are near enough to their places for the surplus to show as such.
-_IN_PLACE = 5e-3
+_IN_PLACE = 2e-2
 # Rows for reducing a fit inside V to fewer units, and for regression on a net of it.
 _INSIDE, _ON_NET = 20_000, 5_000
 # Rows that rank candidates; more would cost time and tell no more basins apart.
@@ -288,8 +288,9 @@ class Search:
         found = [self.affine()]
         attempt = 0
         too_few = self.train.n_rows < 1.05 * self.n_unknowns(n_hidden)
-        if not too_few and (not self.ample(n_hidden) or self.n_unknowns(n_hidden) <= _QUICK):
-            # Of V few rows show moments little; and it saves no time where there is little to find in all.
+        part = self.V.shape[1] < n_hidden and not self.ample(n_hidden)
+        if not too_few and (part or self.n_unknowns(n_hidden) <= _QUICK):
+            # Few rows show moments a part of V at most; and it saves no time where there is little to find in all.
             found.append(self._wide(n_hidden, attempt))
             attempt += 1
         through_V = None if found[-1].settled else self.in_subspace(n_hidden)

@@ -157,8 +157,10 @@ class ModulatedSystem:
         return self.project(sum(parts)[: len(self.free), :] / self.rows.n_rows)
 
     def _padded(self, array, axis: int):
-        """Append zeros until the modulators are as many as vector instructions like."""
+        """Append zeros until the modulators are as many as vector instructions like; a single one needs no others."""
         xp, shape = namespace(array), list(array.shape)
+        if shape[axis] == 1:
+            return array
         shape[axis] = -shape[axis] % _LANES
         return xp.concat([array, as_like(np.zeros(shape), array)], axis=axis)
 

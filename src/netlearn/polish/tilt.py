@@ -24,7 +24,7 @@ from netlearn.source.arrays import over_blocks
 # it: a hundred rows per unknown, up to a number beyond which ten more for each do.
 _ROWS_PER_UNKNOWN, _MANY_ROWS, _MORE_PER_UNKNOWN = 100, 20_000, 10
 # Without a tilt the fit need only tell one unit from another.
-_ROWS_WITHOUT_TILT = 30
+_ROWS_WITHOUT_TILT = 15
 # In units of the label variance: when the fit inside V is this good, the polish in full dimension takes over.
 _GOOD = 1e-6
 

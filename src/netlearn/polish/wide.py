@@ -35,7 +35,8 @@ _LEAST_RATIO, _ENOUGH_TO_EXPLORE, _ENOUGH_TO_FINISH = 1.8, 8.0, 30.0
 _ENOUGH_IF_EXACT, _LARGE = 3.0, 2**21
 # Mean square down to which rows in single precision do: their rounding leaves 1e-12.
 _ROUGH = 1e-9
-_BELOW_ROUNDING = 0.03
+# Rows that a fit has not seen show more than twice its mean square, where three for each unknown were seen.
+_BELOW_ROUNDING = 0.1
 # Mean square (of labels with unit variance) below which labels are fitted exactly.
 EXACT = 1e-18
 # A candidate is not worth polishing further when three rounds gain less than this.

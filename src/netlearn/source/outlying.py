@@ -12,7 +12,7 @@ from itertools import chain
 import numpy as np
 from array_api_compat import device
 
-from netlearn.backend import namespace, to_numpy
+from netlearn.backend import namespace, refuse_infinite, to_numpy
 from netlearn.errors import InputError
 from netlearn.source.arrays import block_slices, mapped
 
@@ -29,7 +29,8 @@ _MOST_NAMED = 5
 def far_rows(X, y) -> dict[int, str]:
     """Return the rows that lie far outside all others, and in which column each does, as words.
 
-    Refuses in one sentence what has no squares. Cost: one reading of X, and another where there are such rows.
+    Refuses in one sentence what is no number or has no squares.
+    Cost: one reading of X, and another where there are such rows.
 
     Parameters
     ----------
@@ -37,9 +38,9 @@ def far_rows(X, y) -> dict[int, str]:
     y : array of shape (n,) or (n, m)
     """
     labels = y if y.ndim == 2 else y[:, None]
-    low, high = _range(X)
+    low, high = _range("X", X)
     _refuse_sizes(low, high)
-    ends = _range(labels)
+    ends = _range("y", labels)
     largest = float(np.max(np.abs(ends)))
     if largest > _LARGEST_LABEL:
         raise InputError(f"y must hold numbers up to {_LARGEST_LABEL:g} in size; got {largest:.3g}.")
@@ -61,13 +62,16 @@ def listed(items: Sequence) -> str:
     return ", ".join(map(str, items[:_MOST_NAMED])) + (f" and {more:,} more" if more > 0 else "")
 
 
-def _range(A) -> tuple[np.ndarray, np.ndarray]:
-    """Return the least and the largest entry of each column."""
+def _range(name: str, A) -> tuple[np.ndarray, np.ndarray]:
+    """Return the least and the largest entry of each column, or say that one is no number."""
     xp = namespace(A)
     blocks = block_slices(*A.shape, like=A[:0])
     ends = list(mapped(lambda rows: (xp.min(A[rows, :], axis=0), xp.max(A[rows, :], axis=0)), blocks, A[:0]))
     lows, highs = ([to_numpy(end).astype(float) for end in part] for part in zip(*ends, strict=True))
-    return np.min(lows, axis=0), np.max(highs, axis=0)
+    low, high = np.min(lows, axis=0), np.max(highs, axis=0)
+    if not (np.isfinite(low).all() and np.isfinite(high).all()):
+        refuse_infinite(name)
+    return low, high
 
 
 def _refuse_sizes(low: np.ndarray, high: np.ndarray) -> None:

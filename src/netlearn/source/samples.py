@@ -99,11 +99,12 @@ def _part(n: int, share: int) -> int:
 def checked_rows(X, y):
     """Return X and y as arrays of numbers of shapes (n, d) and (n,) or (n, m), or one sentence on why that cannot be.
 
-    A single column is one output. Torch tensors stay torch tensors, and y goes where X is.
+    A single column is one output. Torch tensors stay torch tensors, and y goes where X is. That X is finite is left to
+    `far_rows`, which reads all of it.
     """
     if y is None:
         raise InputError('"y" of learn must be given with an array X: one label per row.')
-    X = _checked("X", X, ndim=2)
+    X = _checked("X", X, ndim=2, is_read_later=True)
     try:
         y = y if is_array_api_obj(y) else np.asarray(y)
     except ValueError:
@@ -121,8 +122,8 @@ def checked_rows(X, y):
     return X, y
 
 
-def _checked(name: str, value, ndim: int):
-    array = real_array(name, value.detach() if is_torch_array(value) else value, ndim=ndim)
+def _checked(name: str, value, **kind):
+    array = real_array(name, value.detach() if is_torch_array(value) else value, **kind)
     return array if is_torch_array(array) else np.asarray(array)
 
 

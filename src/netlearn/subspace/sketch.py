@@ -18,6 +18,7 @@ import math
 import numpy as np
 
 from netlearn.backend import as_like, namespace, to_numpy
+from netlearn.backend.grain import grain
 from netlearn.moments.krylov import Krylov
 from netlearn.source import Source
 from netlearn.source.arrays import over_blocks
@@ -26,8 +27,11 @@ from netlearn.source.arrays import over_blocks
 # it is then off by the root of a tenth.
 _LEAST_RHO, _CONVERGED = 1.2, 10.0
 _FEWEST_PASSES = 4
-# Vectors per pass for the matrix, and for the noise, of which the largest eigenvalue alone is wanted.
-_N_SIGNAL, _N_NOISE = 22, 16
+# Vectors per pass for the matrix, at most and beyond those that are wanted; and for the noise, of which the largest
+# eigenvalue alone is. Those that fill vector instructions cost no more.
+_N_SIGNAL, _N_SPARE, _N_NOISE, _LANES = 24, 4, 16, 8
+# Numbers in a block: longer ones than stay in a cache, as products with few vectors read all of X from memory anyway.
+_BLOCK = 2**22
 
 
 def leading_spectrum(
@@ -50,29 +54,33 @@ def leading_spectrum(
     wanted : int, optional
         Number of vectors that are to converge. Default: all that stand out.
     """
-    signal, noise = (Krylov(rng.standard_normal((rows.n_features, b))) for b in (_N_SIGNAL, _N_NOISE))
-    labels = list(over_blocks(lambda block: probe.labels(block[0], residual(*block)), rows))
+    b = _N_SIGNAL if wanted is None else min(_N_SIGNAL, -(-(wanted + _N_SPARE) // _LANES) * _LANES)
+    signal, noise = (Krylov(rng.standard_normal((rows.n_features, width))) for width in (b, _N_NOISE))
+    n_cached = max(1, _BLOCK // (grain(rows.like).least_rows * rows.n_features))
+    labels = list(
+        over_blocks(lambda block: probe.labels(block[0], residual(*block)), rows, n_cached=n_cached)
+    )
     n_passes, needed = 0, _FEWEST_PASSES
     while n_passes < needed:
-        first, second = _products(rows, labels, np.hstack([signal.fresh, noise.fresh]))
-        signal.grow((first + second)[:, :_N_SIGNAL] / 2)
-        noise.grow((first - second)[:, _N_SIGNAL:] / 2)
+        first, second = _products(rows, labels, np.hstack([signal.fresh, noise.fresh]), n_cached)
+        signal.grow((first + second)[:, :b] / 2)
+        noise.grow((first - second)[:, b:] / 2)
         n_passes += 1
         if n_passes >= _FEWEST_PASSES:
             values, vectors = signal.ritz()
             floor = float(np.max(np.abs(noise.ritz()[0])))
             weakest = abs(values[wanted - 1]) if wanted is not None and wanted <= len(values) else 0.0
-            needed = n_passes_for(rows.n_features, weakest / floor)
+            needed = n_passes_for(rows.n_features, weakest / floor, b)
     return values, vectors, floor
 
 
-def n_passes_for(d: int, rho: float) -> int:
-    """Return the passes after which a vector has converged whose eigenvalue is rho times the edge of the noise."""
-    growth = math.acosh(math.sqrt(max(_CONVERGED * d / _N_SIGNAL, 1.0)))
+def n_passes_for(d: int, rho: float, b: int) -> int:
+    """Return the passes, from b vectors, after which one has converged with rho times the edge of the noise."""
+    growth = math.acosh(math.sqrt(max(_CONVERGED * d / b, 1.0)))
     return max(_FEWEST_PASSES, 1 + math.ceil(growth / math.acosh(max(rho, _LEAST_RHO))))
 
 
-def _products(rows: Source, labels: list, Q: np.ndarray) -> np.ndarray:
+def _products(rows: Source, labels: list, Q: np.ndarray, n_cached: int) -> np.ndarray:
     """Return both halves' E[t (x x^T - I)] Q, shape (2, d, b); of each block a half belongs to either."""
     totals, weights, counts = np.zeros((2, *Q.shape)), np.zeros(2), np.zeros(2)
 
@@ -86,7 +94,7 @@ def _products(rows: Source, labels: list, Q: np.ndarray) -> np.ndarray:
             (to_numpy(weighted[part].T @ X[part]).T, float(t[part].sum()), len(t[part])) for part in parts
         ]
 
-    for halves in over_blocks(term, rows, beside=labels):
+    for halves in over_blocks(term, rows, n_cached=n_cached, beside=labels):
         for h, (total, weight, count) in enumerate(halves):
             totals[h] += total
             weights[h] += weight

@@ -6,7 +6,8 @@
 Planted networks of several families are learned from rows of several distributions, with and without noise. The true
 error is exact where inputs are Gaussian (the distance in L2(gamma), in the coordinates in which they are standard) and
 the mean over fresh rows elsewhere; noise is added in quadrature, because the bound is on the prediction error.
-tests/reliability/test_statistics.py holds the same runs to the binomial law.
+tests/reliability/test_statistics.py holds the same runs to the binomial law. A line for each planted network goes to
+benchmarks/results/certificates.csv, and `python -m docs.images.evidence certificates` draws them.
 """
 
 import argparse
@@ -15,10 +16,12 @@ from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from scipy.stats import binom
 
+from benchmarks.machine import RESULTS, write
 from netlearn import LearnResult, Status, learn, teachers
 from netlearn.paper import netlearn
 
@@ -60,6 +63,21 @@ class Run:
     error: float
     asleep: bool
     result: LearnResult
+
+    @property
+    def columns(self) -> dict:
+        """What there is to know of it, error and bound in units of the labels' spread."""
+        bound = self.result.certificate.error_bound
+        return {
+            "family": self.family,
+            "inputs": self.inputs,
+            "noise": self.noise,
+            "asleep": self.asleep,
+            "error": f"{self.error / self.size:.3e}",
+            "bound": f"{bound / self.size:.3e}",
+            "exceeded": self.exceeded,
+            "status": self.result.status.name,
+        }
 
     @property
     def exceeded(self) -> bool:
@@ -186,9 +204,11 @@ def main():
     parser.add_argument("--runs", type=int, default=600, help="planted networks")
     parser.add_argument("--foreign", type=int, default=1000, help="targets that are no such network")
     parser.add_argument("--jobs", type=int, default=1, help="runs at a time, each in a process of its own")
+    parser.add_argument("--out", type=Path, default=RESULTS / "certificates.csv", help="CSV of the planted ones")
     options = parser.parse_args()
     with ProcessPoolExecutor(options.jobs) as pool:
         runs = list(pool.map(planted, range(options.runs)))
+        write(options.out, [{"seed": seed} | run.columns for seed, run in enumerate(runs)], "scipy")
         claims = {
             "learn": list(pool.map(foreign, range(options.foreign))),
             "paper.netlearn": list(pool.map(foreign_to_paper, range(options.foreign))),

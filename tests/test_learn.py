@@ -321,6 +321,13 @@ def test_biases_are_what_was_asked_for(biases):
     assert result.network.biases.any() == biases
 
 
+@pytest.mark.parametrize("size", [0.0, 1.0])
+def test_biases_are_kept_in_noise_where_there_are_some(size):
+    network = teachers.random(3, 8, 0, biases=size)
+    result = learn(*rows(network, 3000, noise=0.1), n_hidden=3, rng=0)
+    assert np.any(result.network.biases) == (size > 0)
+
+
 def test_no_units_is_the_affine_fit():
     X, y = rows(teachers.random(2, 4, 0), 500)
     result = learn(X, y, n_hidden=0, rng=0)

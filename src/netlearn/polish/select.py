@@ -100,5 +100,7 @@ def choose_biases(search: Search, found: Candidate) -> Candidate:
         if homogeneous.score < search.rounding:
             return homogeneous
     fit = settle(search.train, without, biases=False, exact=search.rounding, deadline=search.deadline)
-    homogeneous = search.judged(fit.iterate, fit.loss, found.trace + fit.trace, found.route)
+    homogeneous = replace(search, biases=False).judged(
+        fit.iterate, fit.loss, found.trace + fit.trace, found.route
+    )
     return homogeneous if search.without_worse(homogeneous, found, start.n_hidden) else found

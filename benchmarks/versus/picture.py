@@ -63,7 +63,7 @@ def draw(records: list[dict]) -> Figure:
 
 def _panel(panel: mpl.axes.Axes, name: str, records: list[dict]) -> None:
     family = FAMILIES[name]
-    panel.set_title(f"{name}, {family.n_rows:,} rows")
+    panel.set_title(f"{name}, {family.n_rows:,} rows", fontsize="small")
     panel.set_xscale("log")
     panel.set_yscale("log")
     panel.axhline(FAILED, color=GREY, linewidth=0.8, linestyle=":")

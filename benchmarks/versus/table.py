@@ -93,8 +93,8 @@ def not_first(lines: list[Line]) -> list[str]:
         for rival in rivals:
             better = []
             if rival.error < ours.error and ours.error > ROUNDING:
-                against = "none" if math.isinf(ours.error) else f"{ours.error:.1e}"
-                better.append(f"error {rival.error:.1e} against {against}")
+                against = "none" if math.isinf(ours.error) else f"{ours.error:.2e}"
+                better.append(f"error {rival.error:.2e} against {against}")
             if rival.n_reached > ours.n_reached:
                 better.append(f"{rival.n_reached} successes against {ours.n_reached}")
             if rival.seconds_to < ours.seconds_to:

@@ -82,7 +82,7 @@ def test_an_error_at_rounding_level_is_a_tie_and_a_larger_one_is_not():
         return not_first(summary(records))
 
     assert said(1e-8) == []
-    assert said(1e-6) == [f"{FAMILY}: least_squares, error 1.0e-15 against 1.0e-06"]
+    assert said(1e-6) == [f"{FAMILY}: least_squares, error 1.00e-15 against 1.00e-06"]
 
 
 def test_the_page_holds_every_number():

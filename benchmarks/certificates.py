@@ -67,14 +67,14 @@ class Run:
     @property
     def columns(self) -> dict:
         """What there is to know of it, error and bound in units of the labels' spread."""
-        bound = self.result.certificate.error_bound
+        spread = self.size or 1.0  # constant labels have none
         return {
             "family": self.family,
             "inputs": self.inputs,
             "noise": self.noise,
             "asleep": self.asleep,
-            "error": f"{self.error / self.size:.3e}",
-            "bound": f"{bound / self.size:.3e}",
+            "error": f"{self.error / spread:.3e}",
+            "bound": f"{self.result.certificate.error_bound / spread:.3e}",
             "exceeded": self.exceeded,
             "status": self.result.status.name,
         }
@@ -204,7 +204,9 @@ def main():
     parser.add_argument("--runs", type=int, default=600, help="planted networks")
     parser.add_argument("--foreign", type=int, default=1000, help="targets that are no such network")
     parser.add_argument("--jobs", type=int, default=1, help="runs at a time, each in a process of its own")
-    parser.add_argument("--out", type=Path, default=RESULTS / "certificates.csv", help="CSV of the planted ones")
+    parser.add_argument(
+        "--out", type=Path, default=RESULTS / "certificates.csv", help="CSV of the planted ones"
+    )
     options = parser.parse_args()
     with ProcessPoolExecutor(options.jobs) as pool:
         runs = list(pool.map(planted, range(options.runs)))

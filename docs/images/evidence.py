@@ -216,18 +216,29 @@ def _least(lines: Lines, k: int, d: int) -> int | None:
 
 
 def certificates(lines: Lines) -> Figure:
-    """Draw bounds against true errors."""
-    figure = Figure(figsize=(5.2, 4.4), layout="constrained")
-    ax = figure.subplots()
-    colors = (BLUE, GREEN, ORANGE, GREY, VERMILION)
-    for place, status in enumerate(sorted({line["status"] for line in lines})):
-        some = [line for line in lines if line["status"] == status and math.isfinite(float(line["bound"]))]
-        ax.loglog(column(some, "error"), column(some, "bound"), "o", color=colors[place % 5], markersize=3,
-                  label=status)  # fmt: skip
-    ends = np.array(ax.get_xlim())
-    ax.loglog(ends, ends, color=GREY, linewidth=1, label="bound = error")
-    ax.set(xlabel="true error", ylabel="certified bound")
-    ax.legend()
+    """Draw bounds against true errors, for exact and for noisy labels; what is beyond the frame, on its edge."""
+    figure = Figure(figsize=(9.5, 4.2), layout="constrained")
+    bounded = [line for line in lines if math.isfinite(float(line["bound"]))]
+    kinds = {
+        "False": (BLUE, "o", "units that rows show"),
+        "True": (VERMILION, "x", "a unit asleep on the rows"),
+    }
+    frames = {"exact labels": (1e-18, 1.0), "labels with noise": (0.03, 10.0)}
+    for ax, (title, frame) in zip(figure.subplots(1, 2), frames.items(), strict=True):
+        for asleep, (color, marker, label) in kinds.items():
+            some = [
+                line
+                for line in bounded
+                if line["asleep"] == asleep and (float(line["noise"]) == 0) == (title == "exact labels")
+            ]
+            error, bound = (np.clip(column(some, name), *frame) for name in ("error", "bound"))
+            ax.loglog(
+                error, bound, marker, color=color, markersize=4, alpha=0.6, label=f"{label}: {len(some)}"
+            )
+        ax.loglog(frame, frame, color=GREY, linewidth=1)
+        ax.set(title=title, xlabel="true error, in units of the labels' spread", xlim=frame, ylim=frame)
+        ax.legend(loc="lower right")
+    figure.axes[0].set_ylabel("certified bound")
     return figure
 
 

@@ -56,7 +56,9 @@ def leading_spectrum(
     """
     b = _N_SIGNAL if wanted is None else min(_N_SIGNAL, -(-(wanted + _N_SPARE) // _LANES) * _LANES)
     signal, noise = (Krylov(rng.standard_normal((rows.n_features, width))) for width in (b, _N_NOISE))
-    n_cached = max(1, _BLOCK // (grain(rows.like).least_rows * rows.n_features))
+    # Rows in double precision are rounded block by block: these must be short, or the rounded ones take much memory.
+    rounded = rows.like.dtype == namespace(rows.like).float32
+    n_cached = max(1, _BLOCK // (grain(rows.like).least_rows * rows.n_features)) if rounded else 1
     labels = list(
         over_blocks(lambda block: probe.labels(block[0], residual(*block)), rows, n_cached=n_cached)
     )

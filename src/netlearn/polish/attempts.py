@@ -373,7 +373,7 @@ class Search:
         held-out error among several. Where they are few they see little, so the rows that learned must agree:
         by Schwarz's criterion, N log(loss / loss) <= n_fewer log N.
         """
-        if larger.exact or larger.fitted:
+        if larger.settled:
             return smaller.exact >= larger.exact and smaller.fitted >= larger.fitted
         difference = self.squares(smaller.iterate) - self.squares(larger.iterate)
         if np.mean(difference) > 4.0 * np.std(difference) / math.sqrt(len(difference)):

@@ -84,7 +84,7 @@ class Outputs:
         best = joint.of_planes(found.iterate.a[1:], found.trace)
         in_vain = 0
         while in_vain < _MOST_IN_VAIN and at_most != 0:
-            if best.exact or best.fitted or search.deadline():
+            if best.settled or search.deadline():
                 break
             search.tell(f"{best.iterate.n_hidden} units in all outputs, and what they leave")
             more = joint.with_more(best, at_most)

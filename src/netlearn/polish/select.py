@@ -28,7 +28,7 @@ def choose_width(search: Search) -> Candidate:
     width = _FIRST_WIDTH
     n, d = search.train.n_rows, search.train.n_features
     widest = min(_MOST_UNITS, int(n / _LEAST_RATIO / n_unknowns(0, d, search.biases)) - 1)
-    while not (best.exact or best.fitted) and not search.deadline():
+    while not best.settled and not search.deadline():
         width = min(width, widest)
         if width <= best.iterate.n_hidden:
             break

@@ -17,7 +17,7 @@ from netlearn.backend.calibrate import Rates
 from netlearn.backend.grain import grain
 from netlearn.errors import InputError
 from netlearn.moments import inputs
-from netlearn.polish import gauss_newton, prune
+from netlearn.polish import gauss_newton, prune, tilt
 from netlearn.polish import wide as wide_fits
 from netlearn.polish.wide import affordable_width, enough_rows, few_rows, n_unknowns
 from netlearn.source import files, samples
@@ -294,7 +294,7 @@ def _fits(train: Rows, k: int, biases: bool, held: float) -> Cost:
         return Cost("wide fit", "search", narrow=narrow, resident=held + 8 * n * (width + 1))
     width = 2 * k + 2
     P = n_unknowns(width, k, biases)
-    n = min(train.n_rows, max(4000, min(30 * P, 20_000 + 10 * P)))
+    n = min(train.n_rows, max(4000, min(tilt._ROWS_WITHOUT_TILT * P, 20_000 + 10 * P)))
     wide = narrow = 0.0
     if P <= gauss_newton._UNKNOWNS_PER_PRODUCT * _MOST_INNER:
         wide = _INNER_ROUNDS * n * P**2

@@ -197,6 +197,13 @@ def test_what_is_no_small_network_is_never_certified(target, n_hidden):
     assert result.network is not None
 
 
+@pytest.mark.parametrize("target", [lambda X: np.sin(3.0 * X[:, 0]), teachers.random(5, 4, 0)])
+def test_what_more_units_would_explain_is_said_to_be_no_network_of_this_width(target):
+    X, y = rows(teachers.random(2, 4, 0), 2000, noise=0.1)
+    assert learn(X, y, n_hidden=2, rng=0).status is Status.NOISE_LIMITED
+    assert learn(X, target(X), n_hidden=2, rng=0).status is Status.NOT_A_SMALL_NETWORK
+
+
 def test_a_small_error_is_certified_when_asked_for():
     # The positive twin of the test above: with little noise the same epsilon is met.
     network = teachers.positive(1, 3, 0)

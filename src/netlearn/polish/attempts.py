@@ -342,8 +342,9 @@ class Search:
         return self.judged(fit.iterate, fit.loss, fit.trace, "wide" if known is None else "regrown")
 
     def wider(self, known: Iterate, n_hidden: int) -> Iterator[Candidate]:
-        """Attempt to go on from a fit to a wider one: with further units anywhere, then anew through V."""
+        """Attempt to go on from a fit to a wider one: with further units anywhere, then anew, and through V."""
         yield self._wide(n_hidden, 0, known)
+        yield self._wide(n_hidden, 0)
         through_V = self.in_subspace(n_hidden, max_tilts=1)
         if through_V is not None:
             yield through_V

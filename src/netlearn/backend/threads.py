@@ -44,6 +44,12 @@ def block_threads() -> Iterator[None]:
             _POOL.reset(token)
 
 
+def n_threads() -> int:
+    """Return how many items `in_order` computes side by side."""
+    pool_and_ahead = _POOL.get()
+    return 1 if pool_and_ahead is None else pool_and_ahead[1] // _AHEAD_PER_THREAD
+
+
 def in_order(function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
     """Yield function(item) for each item, in order; inside `block_threads` a few are computed ahead."""
     pool_and_ahead = _POOL.get()

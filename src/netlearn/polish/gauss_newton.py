@@ -6,7 +6,8 @@ right: the error of a round is the square of the share of rows whose sign change
 
 Far from the solution plain steps creep: neighbouring units trade rows back and forth. `explore` takes
 over-relaxed steps (1.5 times the least-squares step), which cross these plateaus in a quarter of the products,
-and lets the loss rise on the way; `finish` takes plain steps and never lets it rise.
+and lets the loss rise on the way; `finish` takes plain steps and never lets it rise. Where X is large, and as long as
+labels look exact, sweeps of `sweep.py` take the place of its rounds.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import numpy as np
 
 from netlearn.polish.iterate import Iterate
 from netlearn.polish.solve import conjugate_gradients, direct
+from netlearn.polish.sweep import is_single, pays, swept
 from netlearn.polish.system import ModulatedSystem
 from netlearn.source import Source
 
@@ -41,6 +43,8 @@ _UNKNOWNS_PER_PRODUCT, _WHEN_CROWDED = 4, 5
 _LOOSE, _TIGHT, _LAST_TOLERANCE, _SINGLE_TOLERANCE = 0.1, 1e-2, 1e-3, 1e-6
 # Levenberg damping of every step, relative to whitened inputs; `finish` lets it fade with the loss.
 _DAMPING = 1e-5
+# Sweeps that leave more than this share of the loss are the last ones: labels are not exact, or units too close.
+_WORTH_SWEEPING = 0.5
 
 Deadline = Callable[[], bool]
 
@@ -180,12 +184,22 @@ def finish(
     trace = [system.loss]
     n_products = idle = 0
     single = True
+    sweeping = isinstance(start, Iterate) and pays(system)
     for _ in range(max_rounds):
         if system.loss <= until or idle == 3 or deadline():
             break
         # Levenberg's damping fades with the loss: near-duplicate units have tiny eigenvalues, which a fixed
         # ridge would hide.
         damping = _DAMPING * min(1.0, system.loss)
+        if sweeping and (system.loss < NEAR or is_single(rows)):
+            trial, spent = swept(system, current, damping, until=until, deadline=deadline)
+            n_products += spent
+            trial_system = trial.system(rows, biases)
+            sweeping = trial_system.loss < _WORTH_SWEEPING * system.loss
+            if trial_system.loss < system.loss:
+                current, system = trial, trial_system
+                trace.append(system.loss)
+            continue
         # With noise the loss stays, and only steps that are solved well come to its minimum.
         to_the_end = system.loss > NEAR and least_gain < 1e-4
         step, spent = _step(

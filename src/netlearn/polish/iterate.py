@@ -97,7 +97,7 @@ class Iterate:
         """Return the sums over some rows that a system has the means of: of e^2, and of F^T e for all entries."""
         values, m = self.linearise(X)
         e = y - values
-        return float(e @ e), to_numpy(outer(m, e, X))
+        return float(e @ e), to_numpy(outer(m, as_like(e, X), X))
 
     def moved(self, step: np.ndarray) -> Iterate:
         r"""Return the iterate at a + step.
@@ -112,6 +112,11 @@ class Iterate:
     def keep(self, units: np.ndarray) -> Iterate:
         """Return the iterate with only the given units (indices or mask), the affine part unchanged."""
         return Iterate(np.vstack([self.a[:1], self.a[1:][units]]), self.sigma[units])
+
+    def filled(self, n_hidden: int) -> Iterate:
+        """Return the iterate with so many units, the new ones zero."""
+        n_new = n_hidden - self.n_hidden
+        return self.joined(Iterate(np.zeros((1 + n_new, self.a.shape[1])), np.ones(n_new)))
 
     def joined(self, other: Iterate) -> Iterate:
         """Return the sum of both functions."""

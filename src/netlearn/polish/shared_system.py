@@ -98,7 +98,7 @@ class SharedSystem(ModulatedSystem):
         xp = namespace(X)
         # Of 1 and the signs; and of the kinks, with one sign more than needed, so that both have one shape.
         grams = [in_double(part.T @ part) for part in (kept[:, : self._K + 1], kept[:, self._K :])]
-        return xp.sum(e * e), self._back(kept, as_like(e, X), X), xp.stack(grams), kept
+        return e, xp.sum(e * e), self._back(kept, as_like(e, X), X), xp.stack(grams), kept
 
     def _forward(self, kept, D, X):
         m, q, d = self._m, self._m + self._K, self.rows.n_features

@@ -69,10 +69,14 @@ class ModulatedSystem:
         self._mask = None if np.all(free) else as_like(free, in_double(rows.like))
         # Modulators that are not kept between products are computed anew: one more product with X per pass.
         self._kept = [] if rows.n_rows * self._n_columns * 8 <= grain(rows.like).kept_bytes else None
+        self._residuals = []
         self.loss = self.gradient = self.gram = 0.0
-        for loss, gradient, gram, m in over_blocks(self._terms, rows, self._n_columns, beside=self._roots()):
+        for e, loss, gradient, gram, m in over_blocks(
+            self._terms, rows, self._n_columns, beside=self._roots()
+        ):
             if self._kept is not None:
                 self._kept.append(m)
+                self._residuals.append(e)
             self.loss = self.loss + loss
             self.gradient = self.gradient + gradient
             self.gram = self.gram + gram
@@ -101,7 +105,7 @@ class ModulatedSystem:
         X, y = block
         values, m = self._linearised(X, root)
         e = y - values if root is None else (y - values) * root[:, 0]
-        return e @ e, self._back(m, as_like(e, X), X), in_double(m.T @ m), m
+        return e, e @ e, self._back(m, as_like(e, X), X), in_double(m.T @ m), m
 
     def _forward(self, m, D, X):
         """Return F D on the rows of a block."""
@@ -145,33 +149,41 @@ class ModulatedSystem:
         """Return F^T F D / N, projected; in single precision within blocks where that is enough."""
         xp = namespace(D)
         if single:
-            D = xp.astype(self._padded(D, axis=0), xp.float32)
+            D = xp.astype(padded(D, axis=0), xp.float32)
 
         def term(X, m):
             return self._back(m, self._forward(m, as_like(D, X), X), X)
 
         if single:
-            parts = mapped(lambda block: term(*block), self._in_single_precision, self.rows.like)
+            X, m = self._in_single_precision
+            size = max(_SINGLE_ROWS, grain(X).block_entries // (X.shape[1] + m.shape[1]))
+            slices = (slice(start, start + size) for start in range(0, len(X), size))
+            parts = mapped(lambda rows: term(X[rows], m[rows]), slices, self.rows.like)
         else:
             parts = self._over_modulated(term)
         return self.project(sum(parts)[: len(self.free), :] / self.rows.n_rows)
 
-    def _padded(self, array, axis: int):
-        """Append zeros until the modulators are as many as vector instructions like; a single one needs no others."""
-        xp, shape = namespace(array), list(array.shape)
-        if shape[axis] == 1:
-            return array
-        shape[axis] = -shape[axis] % _LANES
-        return xp.concat([array, as_like(np.zeros(shape), array)], axis=axis)
+    def left_by(self) -> Callable:
+        """Return the function that takes D and a slice of rows to the sums over these of e^2 and F^T e at a + D.
+
+        In single precision, with signs that stay, for D that is padded.
+        """
+        X, m = self._in_single_precision
+        xp = namespace(X)
+        e = xp.astype(xp.concat(self._residuals), X.dtype)
+
+        def sums(D, rows):
+            left = e[rows] - self._forward(m[rows], as_like(D, X), X[rows])
+            return float(left @ left), self._back(m[rows], left, X[rows])
+
+        return sums
 
     @cached_property
-    def _in_single_precision(self) -> list[Block]:
-        """X and the padded m in longer blocks."""
+    def _in_single_precision(self) -> Block:
+        """X and the padded m."""
         X = self.rows.single().X
         xp = namespace(X)
-        m = xp.concat([self._padded(xp.astype(part, xp.float32, copy=False), axis=1) for part in self._kept])
-        size = max(_SINGLE_ROWS, grain(X).block_entries // (X.shape[1] + m.shape[1]))
-        return [(X[start : start + size], m[start : start + size]) for start in range(0, len(X), size)]
+        return X, xp.concat([padded(xp.astype(part, xp.float32, copy=False), axis=1) for part in self._kept])
 
     def preconditioner(self, damping: float, span: np.ndarray | None = None) -> Callable:
         """Return the map of a residual D to an approximate solution, symmetric and positive.
@@ -266,6 +278,15 @@ class ModulatedSystem:
 def is_huge(rows: Source, n_unknowns: int) -> bool:
     """Whether a product with so many unknowns takes a GPU so long that digits are worth giving away for its time."""
     return 4 * rows.n_rows * n_unknowns > _HUGE
+
+
+def padded(array, axis: int):
+    """Append zeros until the modulators are as many as vector instructions like; a single one needs no others."""
+    xp, shape = namespace(array), list(array.shape)
+    if shape[axis] == 1:
+        return array
+    shape[axis] = -shape[axis] % _LANES
+    return xp.concat([array, as_like(np.zeros(shape), array)], axis=axis)
 
 
 def modulated(m, z):

@@ -139,10 +139,12 @@ def test_a_deadline_ends_sweeps():
     ("n_hidden", "n_rows", "is_worth_it"),
     [(10, 3000, True), (10, 1000, False), (1, 3000, False), (0, 3000, False)],
 )
-def test_sweeps_are_for_large_systems_with_units(n_hidden, n_rows, is_worth_it):
+@pytest.mark.parametrize("n_threads", [1, 2, 16])
+def test_sweeps_are_for_large_systems_with_units(n_hidden, n_rows, is_worth_it, n_threads):
     rows = ArraySource(np.ones((n_rows, 1000)), np.ones(n_rows))
     start = Iterate(np.ones((n_hidden + 1, 1001)), np.ones(n_hidden))
-    assert pays(start.system(rows, True)) == is_worth_it
+    with threadpool_limits(n_threads, user_api="blas"), block_threads():
+        assert pays(start.system(rows, True)) == is_worth_it
 
 
 @pytest.mark.parametrize("single", [True, False])
@@ -169,6 +171,7 @@ def test_tensors_are_swept_as_arrays_are(single):
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_a_large_network_is_learned_by_sweeps(monkeypatch, dtype):
+    monkeypatch.setattr(sweep_module, "_LEAST_ENTRIES", 300_000)
     target = teachers.random(6, 700, 6)
     X = np.random.default_rng(7).standard_normal((20_000, 700)).astype(dtype)
     losses = []

@@ -33,8 +33,9 @@ from netlearn.polish.system import ModulatedSystem, padded
 from netlearn.source import ArraySource, Source
 from netlearn.source.arrays import mapped
 
-# Rows of a batch for each unknown, and the numbers in one that keep the threads busy between two steps.
-_BATCH, _LEAST_ENTRIES = 0.375, 2**20
+# Rows of a batch for each unknown; the threads among which they are divided, and the numbers that keep one of these
+# busy between two steps. More threads wait for one another longer than they gain.
+_BATCH, _MOST_THREADS, _LEAST_ENTRIES = 0.375, 4, 1_000_000
 # Longer steps converge faster where all signs are right (1.1 leaves a quarter of the mean square, 1.25 and 1.4 a sixth)
 # and slower where they are not.
 _RELAXATION = 1.25
@@ -42,20 +43,27 @@ _RELAXATION = 1.25
 _STALLED, _MOST_SWEEPS = 0.5, 60
 # A batch with so many times the mean square of the start shows steps that are too long for it.
 _ASTRAY = 10.0
-# What single precision leaves of the mean square that corrections began with.
-_ROUNDING = 1e-12
+# What single precision leaves of the mean square that corrections began with; and how far below what is wanted sweeps
+# go on where signs follow, so that none is left to change in the corrections.
+_ROUNDING, _FURTHER = 1e-12, 1e-2
 
 State = TypeVar("State")
 
 
 def pays(system: ModulatedSystem) -> bool:
     """Whether X is large, in memory, and a batch of it work enough for the threads of a processor."""
+    entries = _BATCH * system.free.sum() * system.rows.n_features
     return (
         system.is_large
         and grain(system.rows.like).cached
         and len(system.free) > 1
-        and _BATCH * system.free.sum() * system.rows.n_features >= _LEAST_ENTRIES
+        and entries >= _LEAST_ENTRIES * _n_parts(system.rows)
     )
+
+
+def _n_parts(rows: Source) -> int:
+    """Return into how many parts a batch is divided, one for each thread."""
+    return min(n_threads(), _MOST_THREADS) if grain(rows.like).side_by_side else 1
 
 
 def swept(
@@ -98,7 +106,7 @@ def swept(
             start.filled(len(step(system.gradient)) - 1),
             lambda iterate, rows: iterate.sums(X[rows], y[rows]),
             lambda iterate, gradient, length: iterate.moved(length * step(gradient)),
-            until,
+            _FURTHER * until,
             deadline,
         )
         return final.keep(np.arange(start.n_hidden)), n_sweeps
@@ -140,9 +148,8 @@ def _sweeps(
     deadline : callable
     """
     P, rows = int(system.free.sum()), system.rows
-    n_parts = n_threads() if grain(rows.like).side_by_side else 1
     batches = _cut(slice(0, rows.n_rows), math.ceil(rows.n_rows / (_BATCH * P)))
-    before = 2 * system.loss
+    n_parts, before = _n_parts(rows), 2 * system.loss
     for n_sweeps in range(1, _MOST_SWEEPS + 1):
         total = 0.0
         for batch in batches:

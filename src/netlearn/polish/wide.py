@@ -33,8 +33,8 @@ _LEAST_RATIO, _ENOUGH_TO_EXPLORE, _ENOUGH_TO_FINISH = 1.8, 8.0, 30.0
 # With exact labels so few rows per unknown determine all; conjugate gradients converge fastest per row read on them.
 # Where X is large, these come first.
 _ENOUGH_IF_EXACT, _LARGE = 3.0, 2**21
-# Mean square down to which rows in single precision do: of 1,000 columns their rounding leaves 2e-13.
-_ROUGH = 1e-11
+# Mean square down to which rows in single precision do: their rounding leaves 1e-12.
+_ROUGH = 1e-9
 # Rows that a fit has not seen show more than twice its mean square, where three for each unknown were seen.
 _BELOW_ROUNDING = 0.1
 # Mean square (of labels with unit variance) below which labels are fitted exactly.

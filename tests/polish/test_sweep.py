@@ -14,6 +14,7 @@ from netlearn.polish.gauss_newton import never
 from netlearn.polish.solve import conjugate_gradients, direct
 from netlearn.polish.sweep import pays, swept
 from netlearn.source import ArraySource
+from netlearn.source.arrays import SelectedRows
 from tests.polish.twins import dense, planted
 
 K, D = 5, 40
@@ -119,14 +120,35 @@ def test_noise_ends_sweeps_and_not_the_polish(everywhere, monkeypatch):
     assert found.loss == pytest.approx(finish(rows, start, biases=True).loss, rel=1e-6)
 
 
-def test_units_too_close_for_sweeps_are_told_apart(everywhere):
+def with_a_twin():
+    """A network, one of whose units has another beside it, of the other sign."""
     exact = Iterate.from_network(teachers.random(3, 20, 5))
     turned = exact.a[1] + 3e-3 * np.linalg.norm(exact.a[1]) * np.eye(21)[0]
-    target = Iterate(np.vstack([exact.a, turned]), np.append(exact.sigma, -exact.sigma[0])).to_network()
-    rows = rows_of(target, 20_000)
-    final = finish(rows, near(1e-5, target, biases=False), biases=False)
+    return Iterate(np.vstack([exact.a, turned]), np.append(exact.sigma, -exact.sigma[0])).to_network()
+
+
+def test_units_too_close_for_sweeps_are_told_apart(everywhere):
+    rows = rows_of(with_a_twin(), 20_000)
+    final = finish(rows, near(1e-5, with_a_twin(), biases=False), biases=False)
     assert sum(everywhere) <= 3
     assert final.loss < ROUNDING
+
+
+def test_steps_that_go_astray_do_not_go_far():
+    rows = rows_of(with_a_twin(), 20_000)
+    system, final, n_sweeps = run(rows, near(1e-5, with_a_twin(), biases=False), biases=False)
+    assert n_sweeps == 1
+    # The batch that showed it had ten times the mean square; further ones would have multiplied it each time.
+    assert mean_square(rows, final) < 1000 * system.loss
+
+
+def test_rows_gathered_from_single_precision_are_corrected_in_double():
+    given = rows_of()
+    X = given.X.astype(np.float32)
+    rows = ArraySource(X.astype(float), TARGET(X.astype(float)))
+    start = near(1e-9)
+    finals = [run(source, start)[1] for source in (rows, SelectedRows(X, rows.y, np.arange(len(X))))]
+    np.testing.assert_allclose(finals[1].a - start.a, finals[0].a - start.a, atol=1e-14)
 
 
 def test_a_deadline_ends_sweeps():

@@ -8,6 +8,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from netlearn import learn, teachers
 from netlearn.backend.threads import block_threads, in_order
+from netlearn.backend.threads import n_threads as n_side_by_side
 
 
 def blas_threads():
@@ -39,6 +40,12 @@ def test_blocks_run_side_by_side_on_a_blas_of_one_thread_each():
 def test_one_thread_is_the_caller():
     with threadpool_limits(1, user_api="blas"), block_threads():
         assert set(in_order(lambda _: threading.get_ident(), range(5))) == {threading.get_ident()}
+
+
+def test_the_number_of_threads_is_known_inside(n_threads):
+    assert n_side_by_side() == 1
+    with block_threads():
+        assert n_side_by_side() == n_threads
 
 
 def test_no_more_items_are_taken_than_a_few_ahead(n_threads):

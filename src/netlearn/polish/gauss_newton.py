@@ -67,7 +67,7 @@ class Polished:
     trace : tuple of float
         The loss after each round.
     n_products : int
-        Products with the normal matrix that were spent.
+        Products with the normal matrix that were spent, and sweeps, which cost as much.
     """
 
     iterate: Iterate | SharedIterate

@@ -94,6 +94,7 @@ def swept(
     """
     q, d = len(system.free), system.rows.n_features
     precondition = system.preconditioner(damping, start.span() if q <= d else None)
+    zero = padded(np.zeros(system.free.shape), axis=0)
 
     def step(gradient):
         gradient = system.project(as_like(gradient[:q], system.gram))
@@ -103,7 +104,7 @@ def swept(
         X, y = system.rows.X, system.rows.y
         final, n_sweeps = _sweeps(
             system,
-            start.filled(len(step(system.gradient)) - 1),
+            start.filled(len(zero) - 1),
             lambda iterate, rows: iterate.sums(X[rows], y[rows]),
             lambda iterate, gradient, length: iterate.moved(length * step(gradient)),
             _FURTHER * until,
@@ -112,7 +113,7 @@ def swept(
         return final.keep(np.arange(start.n_hidden)), n_sweeps
     D, n_sweeps = _sweeps(
         system,
-        0.0 * step(system.gradient),
+        zero,
         system.left_by(),
         lambda D, gradient, length: D + length * step(gradient),
         max(until, _ROUNDING * system.loss),

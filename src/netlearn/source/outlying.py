@@ -90,10 +90,13 @@ def _far(A, low: np.ndarray, high: np.ndarray) -> list[tuple[int, int]]:
     n = len(A)
     if n < _FEWEST:
         return []
+    # Of this copy the order within columns does not matter, so each step may work in it.
     some = to_numpy(A[:: max(1, n // _SOME), :]).astype(float)
-    centre = np.median(some, axis=0)
+    centre = np.median(some, axis=0, overwrite_input=True)
+    some -= centre
+    np.abs(some, out=some)
     # The lower of two entries: the largest of a few rows is not what is usual.
-    reach = _FAR * np.quantile(np.abs(some - centre), _USUAL, axis=0, method="lower")
+    reach = _FAR * np.quantile(some, _USUAL, axis=0, method="lower", overwrite_input=True)
     columns = np.flatnonzero((reach > 0) & (np.maximum(high - centre, centre - low) > reach))
     if not len(columns):
         return []

@@ -1,11 +1,21 @@
-"""Linear algebra that the array standard does not have, for NumPy and for torch."""
+"""Factorisations that cannot end a run, for NumPy and for torch.
+
+In exact arithmetic every matrix here is positive definite. Rounding, units that coincide and rows that show nothing
+make them singular or slightly indefinite, and then Cholesky's factorisation does not exist. Each function goes on to
+the eigenvalues, which always do: directions whose eigenvalue is rounding are left alone. Where even these fail, or the
+matrix is not finite, there is nothing to be learned from it, and the solution is zero.
+"""
+
+from collections.abc import Callable
 
 import numpy as np
 from array_api_compat import is_numpy_array
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, cholesky
+
+from netlearn.backend.arrays import as_like, namespace, to_numpy
 
 
-def spd_solver(A):
+def spd_solver(A) -> Callable:
     """Factor a symmetric positive definite matrix once, for many right-hand sides.
 
     Parameters
@@ -15,19 +25,58 @@ def spd_solver(A):
     Returns
     -------
     solve : callable
-        Takes b of shape (n, m), returns A^{-1} b.
-
-    Raises
-    ------
-    numpy.linalg.LinAlgError
-        If A is not positive definite to rounding.
+        Takes b of shape (n, m), returns A^{-1} b; where A is not positive definite to rounding, the solution in the
+        span of the eigenvectors whose eigenvalues are.
     """
+    factors = _cholesky(A)
+    if factors is not None:
+        return factors
+    root = _positive_part(A)
+    if root is None:
+        return lambda b: 0.0 * b
+    vectors = as_like(root[1] / root[0], A)
+    return lambda b: vectors @ (vectors.T @ b)
+
+
+def spd_root(A: np.ndarray) -> np.ndarray:
+    """Return an upper triangular R with R^T R = A, up to rounding of A; R is invertible for every finite A.
+
+    Directions that A does not determine get the smallest eigenvalue that is no rounding.
+    """
+    try:
+        return cholesky(A)
+    except (LinAlgError, ValueError):
+        root = _positive_part(A, keep_all=True)
+    if root is None:
+        return np.eye(len(A))
+    return np.linalg.qr((root[1] * root[0]).T, mode="r")
+
+
+def _cholesky(A) -> Callable | None:
+    """Return what solves with Cholesky's factors; None where there are none."""
     if is_numpy_array(A):
-        factor = cho_factor(A)
+        try:
+            factor = cho_factor(A)
+        except (LinAlgError, ValueError):
+            return None
         return lambda b: cho_solve(factor, b)
     import torch
 
     L, failed = torch.linalg.cholesky_ex(A)
-    if failed:
-        raise np.linalg.LinAlgError("The matrix is not positive definite.")
+    if failed or not bool(torch.isfinite(L).all()):
+        return None
     return lambda b: torch.cholesky_solve(b, L)
+
+
+def _positive_part(A, *, keep_all: bool = False) -> tuple[np.ndarray, np.ndarray] | None:
+    """Return the roots of the eigenvalues above rounding, and their vectors; with `keep_all` the others, lifted."""
+    try:
+        values, vectors = map(to_numpy, namespace(A).linalg.eigh((A + A.T) / 2))
+    except (LinAlgError, RuntimeError):  # torch has an error of its own
+        return None
+    if not (np.all(np.isfinite(values)) and values[-1] > 0):
+        return None
+    floor = values[-1] * len(values) * np.finfo(float).eps
+    if keep_all:
+        return np.sqrt(np.maximum(values, floor)), vectors
+    return np.sqrt(values[values > floor]), vectors[:, values > floor]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
 from scipy.special import ndtr
 
 from netlearn.backend import to_numpy
+from netlearn.backend.linalg import spd_solver
 from netlearn.polish.iterate import Iterate, free_entries
 from netlearn.polish.system import ModulatedSystem
 from netlearn.source import Source
@@ -90,8 +90,7 @@ def drop_least_missed(rows: Source, iterate: Iterate, *, biases: bool) -> Iterat
     inside = free_entries(iterate.n_hidden, span.shape[1], biases).astype(bool)
     system = ModulatedSystem(rows.head(_ROWS_PER_UNKNOWN * inside.size), iterate.linearise, free)
     H = to_numpy(system.normal_matrix(span))
-    factor = cho_factor(H + _RIDGE * np.trace(H) * np.eye(len(H)))
-    inverse = cho_solve(factor, np.eye(len(H)))
+    inverse = spd_solver(H + _RIDGE * np.trace(H) * np.eye(len(H)))(np.eye(len(H)))
     entries = np.full(inside.shape, -1)
     entries[inside] = np.arange(len(H))
     a = np.hstack([iterate.a[:, :-1] @ span, iterate.a[:, -1:]])
@@ -100,7 +99,7 @@ def drop_least_missed(rows: Source, iterate: Iterate, *, biases: bool) -> Iterat
         """Where this unit's entries are, its vector, and the force that holds it at zero."""
         own = entries[unit][inside[unit]]
         vector = a[unit][inside[unit]]
-        return own, vector, np.linalg.solve(inverse[np.ix_(own, own)], vector)
+        return own, vector, spd_solver(inverse[np.ix_(own, own)])(vector[:, None])[:, 0]
 
     costs = [vector @ force for _, vector, force in map(pull, range(1, len(a)))]
     least = 1 + int(np.argmin(costs))

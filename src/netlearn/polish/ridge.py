@@ -23,9 +23,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve, cholesky, solve_triangular
+from scipy.linalg import solve_triangular
 
 from netlearn.backend import to_numpy
+from netlearn.backend.linalg import spd_root, spd_solver
 from netlearn.polish.gauss_newton import Deadline, never
 from netlearn.polish.iterate import Iterate, free_entries
 from netlearn.polish.tilt import lift
@@ -227,9 +228,9 @@ class _Rows:
         centre = float(np.average(self.y, weights=self.weight))
         e = self._roots * (self.y - centre)
         if len(F) < F.shape[1]:
-            D = F.T @ cho_solve(cho_factor(F @ F.T + np.eye(len(F))), e)
+            D = F.T @ spd_solver(F @ F.T + np.eye(len(F)))(e)
         else:
-            D = cho_solve(cho_factor(F.T @ F + np.eye(F.shape[1])), F.T @ e)
+            D = spd_solver(F.T @ F + np.eye(F.shape[1]))(F.T @ e)
         a = np.zeros(free.shape)
         a[free] = D * scale[free]
         a[0, -1] = centre - mean @ D
@@ -245,7 +246,7 @@ class _Rows:
         """Return the iterate moved by `length` standard errors of its least squares, in a random direction of each."""
         F, _, scale, free = self._scaled(iterate, (_SMALL, _SMALL))
         left = max(1.0 - F.shape[1] / len(F), 1.0 / len(F))
-        root = cholesky(F.T @ F + np.eye(F.shape[1]))
+        root = spd_root(F.T @ F + np.eye(F.shape[1]))
         step = np.zeros(free.shape)
         step[free] = scale[free] * solve_triangular(root, rng.standard_normal(len(root)))
         return iterate.moved(length * np.sqrt(self.loss(iterate) / left / len(F)) * step)

@@ -16,9 +16,10 @@ three or four dimensions it can be the larger one.
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_solve, cholesky, solve_triangular
+from scipy.linalg import cho_solve, solve_triangular
 
 from netlearn.backend import to_numpy
+from netlearn.backend.linalg import spd_root
 from netlearn.polish.gauss_newton import Deadline, Polished, never
 from netlearn.polish.iterate import Iterate, free_entries
 from netlearn.polish.system import ModulatedSystem
@@ -48,10 +49,7 @@ def smooth(
         return found
     best = found
     for _ in range(_N_REPEATS):
-        try:
-            average = _average_step(rows, best.iterate, free, found.loss, rng, deadline)
-        except LinAlgError:
-            break
+        average = _average_step(rows, best.iterate, free, found.loss, rng, deadline)
         if average is None:
             break
         loss = ModulatedSystem(rows, average.linearise, free).loss
@@ -85,7 +83,7 @@ def _average_step(rows, iterate, free, loss, rng, deadline) -> Iterate | None:
 
 
 def _normal_root(rows, iterate, free) -> tuple[np.ndarray, np.ndarray]:
-    """Return the upper Cholesky factor of H and the gradient."""
+    """Return an upper triangular root of H and the gradient."""
     system = ModulatedSystem(rows, iterate.linearise, free)
     H = to_numpy(system.normal_matrix())
-    return cholesky(H + _RIDGE * np.trace(H) * np.eye(len(H))), to_numpy(system.gradient)
+    return spd_root(H + _RIDGE * np.trace(H) * np.eye(len(H))), to_numpy(system.gradient)

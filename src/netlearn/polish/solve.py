@@ -74,11 +74,5 @@ def direct(system: ModulatedSystem, damping: float) -> np.ndarray:
     free = system.free.astype(bool)
     H, g = system.normal_matrix(), to_numpy(system.gradient)[free]
     D = np.zeros(free.shape)
-    try:
-        D[free] = to_numpy(spd_solver(plus(H, damping))(as_like(g[:, None], H)))[:, 0]
-    except np.linalg.LinAlgError:
-        values, vectors = map(to_numpy, namespace(H).linalg.eigh(H))
-        floor = values[-1] * len(values) * np.finfo(float).eps
-        inverse = np.where(values > floor, 1.0 / (np.maximum(values, floor) + damping), 0.0)
-        D[free] = vectors @ (inverse * (vectors.T @ g))
+    D[free] = to_numpy(spd_solver(plus(H, damping))(as_like(g[:, None], H)))[:, 0]
     return D

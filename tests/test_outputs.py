@@ -40,7 +40,7 @@ EXACT = {
     "auto, no biases": (network(4, 6, 2, 3, biases=0.0), 1000, "auto"),
     "some units": (some_outputs_use_some_units(), 1500, "auto"),
     "duplicate and constant": (duplicate_and_constant(), 1500, "auto"),
-    "affine": (network(0, 5, 3, 4), 200, "auto"),
+    "affine": (network(0, 5, 3, 4), 300, "auto"),
 }
 
 
@@ -251,12 +251,16 @@ def test_a_result_with_every_certificate_is_saved_and_said(tmp_path):
     assert loaded.held_out.y.shape == (result.certificate.n_val, 2)
     card = loaded.summary()
     assert card == result.summary()
-    bounds = [own.error_bound for own in result.certificate.per_output]
+    tolerances = [own.tolerance for own in result.certificate.per_output]
+    worst = f"y{1 + int(np.argmax(tolerances))}"
     for words in (
         "3 neurons in 5 dimensions, 2 outputs",
-        f"each output  error <= {min(bounds):.4g} to {max(bounds):.4g}",
+        f"each output  tolerance {min(tolerances):.4g} to {max(tolerances):.4g}, all with confidence 0.99; {worst} has",
+        "of new rows have an error (all outputs together) above",
     ):
         assert words in card
+    assert loaded.score == result.score
+    assert len(loaded.score.r2_each) == 2
 
 
 def test_what_is_no_small_network_is_never_certified():

@@ -8,18 +8,20 @@ import pytest
 from safetensors import safe_open
 
 from netlearn import learn, teachers
-from netlearn.certify import certify
+from netlearn.certify import Basis, Score, certify
 from netlearn.errors import InputError
 from netlearn.network import ShallowNetwork, files
 from netlearn.paper import Schedule
 from netlearn.result import Diagnostics, HeldOut, LearnResult, Probe, Status
+from netlearn.source import ArraySource
+from tests import statistics
 
 
 @pytest.fixture
 def result():
     network = ShallowNetwork(np.zeros(3), np.array([1.0]), np.eye(3)[:1])
     X = np.random.default_rng(0).standard_normal((1000, 3))
-    certificate = certify(network, X, network(X), failure_prob=0.05, target_lipschitz=1.0)
+    certificate = certify(network, X, network(X), failure_prob=0.05, basis=Basis("N(0, I)", 1.0))
     diagnostics = Diagnostics(
         rows={"moments": 5000}, seconds={"search": 0.25}, n_candidates=1234, n_tried=1000, notes=("seen",)
     )
@@ -37,6 +39,8 @@ def test_only_certified_and_recovered_are_success(result):
 def test_every_status_is_a_sentence():
     for status in Status:
         assert status.value.endswith(".")
+        assert LearnResult(None, None, status).message == status.value
+        assert LearnResult(None, None, status, message="Said.").message == "Said."
     assert len({status.value for status in Status}) == len(Status)
 
 
@@ -45,8 +49,8 @@ def test_summary_is_a_card_of_what_is_known(result):
     for words in (
         "CERTIFIED",
         "1 neurons in 3 dimensions",
-        "confidence 0.95",
-        "1-Lipschitz",
+        "confidence 95 %",
+        "no steeper than 1",
         "dimension 1 of 3",
         "1,000 tried of 1,234",
         "moments 5,000",
@@ -116,6 +120,66 @@ def learned():
     return learn(X, target(X) + 0.1 * rng.standard_normal(2_000), n_hidden=2, rng=0)
 
 
+def test_predict_and_recheck_use_the_network(learned):
+    X = np.random.default_rng(5).standard_normal((300, 5))
+    np.testing.assert_array_equal(learned.predict(X), learned.network(X))
+    np.testing.assert_array_equal(learned.predict(X.tolist()), learned.network(X))
+    own = learned.certificate
+    fresh = learned.recheck(X, learned.network(X) + 0.25)
+    assert (fresh.n_val, fresh.confidence, fresh.basis) == (300, own.confidence, own.basis)
+    assert fresh.tolerance == pytest.approx(0.25)
+    assert fresh.share == pytest.approx(1 - 0.01 ** (1 / 300))
+    assert learned.recheck(X, learned.network(X), failure_prob=0.2).confidence == 0.8
+    with pytest.raises(InputError, match=r"must have shapes \(n, d\)"):
+        learned.recheck(X, np.ones((300, 2)))
+    with pytest.raises(InputError, match="failure_prob"):
+        learned.recheck(X, learned.network(X), failure_prob=0.0)
+
+
+def test_without_a_network_there_is_nothing_to_predict_or_certify():
+    nothing = LearnResult(None, None, Status.FAILED, message="Nothing was found.")
+    assert nothing.r2 is None
+    for ask in (nothing.predict, lambda X: nothing.recheck(X, np.ones(2))):
+        with pytest.raises(InputError, match=r"There is no network to \w+( with)?: Nothing was found\."):
+            ask(np.ones((2, 3)))
+
+
+def test_a_result_without_certificate_or_fingerprint_is_certified_all_the_same():
+    network = ShallowNetwork([1.0, 0.0], [], np.zeros((0, 2)))
+    X = np.random.default_rng(0).standard_normal((20, 2))
+    own = LearnResult(network, None, Status.NOISE_LIMITED).recheck(X, X[:, 0])
+    assert (own.confidence, own.n_val, own.error_bound) == (0.99, 20, math.inf)
+
+
+@pytest.mark.statistical
+def test_of_more_rows_than_are_kept_recheck_estimates_how_many_taught(tmp_path, learned):
+    # 1,900 rows taught, and 1,024 of their keys are kept. Of rows used again as many keys as in a binomial draw are
+    # below the largest that is kept; the estimate divides by the share of keys that are.
+    rng = np.random.default_rng(0)
+    target = teachers.random(2, 5, rng, biases=1.0)
+    X = rng.standard_normal((2_000, 5))
+    y = target(X) + 0.1 * rng.standard_normal(2_000)
+    learned.save(tmp_path / "r")
+    loaded = LearnResult.load(tmp_path / "r")
+    share = loaded.taught[-1] / 2.0**52
+    taught = ~np.isin(X[:, 0], learned.held_out.X[:, 0])
+    assert taught.sum() == 1_900
+    for again in (taught, taught & (X[:, 0] > 0)):
+        low, high = statistics.binomial_range(again.sum(), share, 2)
+        with pytest.raises(
+            InputError, match=r"must be fresh, but about .* given took part in learning"
+        ) as caught:
+            loaded.recheck(np.concatenate([X[again], X + 1]), np.concatenate([y[again], y]))
+        said = str(caught.value)
+        assert f"of the {again.sum() + 2_000:,} given" in said
+        assert low / share - 1 <= int(said.split("about ")[1].split()[0].replace(",", "")) <= high / share + 1
+    assert loaded.recheck(X + 1, y).n_val == 2_000
+    assert loaded.recheck(*vars(learned.held_out).values()).n_val == 100
+    # All rows given: no more than these can have taught.
+    with pytest.raises(InputError, match=r"but (about )?\S+ of the 1,900 given"):
+        loaded.recheck(X[taught], y[taught])
+
+
 def empty():
     return LearnResult(None, None, Status.FAILED)
 
@@ -123,7 +187,7 @@ def empty():
 def uncertified():
     network = ShallowNetwork([1.0, 0.0], [], np.zeros((0, 2)), None, 3.0)
     rows = np.zeros((1, 2)), np.array([4.0])
-    certificate = certify(network, *rows, failure_prob=1e-9, method="bernstein")
+    certificate = certify(network, *rows, failure_prob=1e-9)
     assert math.isinf(certificate.error_bound)
     return LearnResult(network, certificate, Status.TOO_FEW_ROWS, np.zeros((2, 0)), held_out=HeldOut(*rows))
 
@@ -142,7 +206,20 @@ def named():
     )
 
 
-@pytest.mark.parametrize("make", [empty, uncertified, several_outputs, named])
+def scored():
+    network = ShallowNetwork.from_relu(np.eye(3), np.ones((3, 2)))
+    return LearnResult(
+        network,
+        None,
+        Status.NO_SIGNAL,
+        message="What this run has to say.",
+        score=Score(3, 0.5, None, -0.25, 0.125, math.inf, False, (0.5, None)),
+        taught=np.arange(5.0),
+        diagnostics=Diagnostics(advice="do this"),
+    )
+
+
+@pytest.mark.parametrize("make", [empty, uncertified, several_outputs, named, scored])
 def test_a_saved_result_is_loaded(tmp_path, make):
     path = tmp_path / "result.safetensors"
     make().save(path)
@@ -165,14 +242,18 @@ def test_what_learn_gives_is_loaded_with_every_spectrum(tmp_path, learned):
     assert same(loaded.certificate, learned.certificate)
     assert same(loaded.held_out, learned.held_out)
     assert same(loaded.subspace, learned.subspace)
+    assert same(loaded.score, learned.score)
+    assert same(loaded.taught, learned.taught)
+    assert loaded.message == learned.message
+    assert loaded.r2 == learned.r2 == learned.score.r2 > 0.5
     assert loaded.diagnostics == replace(learned.diagnostics, probes=loaded.diagnostics.probes)
     assert [entry.name for entry in tmp_path.iterdir()] == ["result.safetensors"]
 
 
 def test_held_out_rows_are_some_of_the_certificates(learned):
     rows, certificate = learned.held_out, learned.certificate
-    assert rows.X.shape == (40, 5)
-    assert len(rows.y) == certificate.n_val == 40
+    assert rows.X.shape == (100, 5)
+    assert len(rows.y) == certificate.n_val == 100
     error = math.sqrt(np.mean((rows.y - learned.network(rows.X)) ** 2))
     assert error == pytest.approx(certificate.empirical_error, rel=1e-12)
 
@@ -182,7 +263,7 @@ def test_held_out_rows_are_some_of_the_certificates(learned):
 )
 def test_held_out_rows_are_few_and_copies(n, d, kept):
     X, y = np.broadcast_to(np.float32(1.5), (n, d)), np.arange(n)
-    rows = HeldOut.first(X, y)
+    rows = HeldOut.first(ArraySource(X, y))
     assert rows.X.shape == (kept, d)
     assert rows.X.dtype == rows.y.dtype == float
     np.testing.assert_array_equal(rows.y, np.arange(kept))

@@ -5,7 +5,7 @@ import pytest
 
 from netlearn import FileSource, Oracle, Status, learn, teachers
 from netlearn.errors import InputError
-from netlearn.source.samples import split
+from netlearn.source.samples import HoldOut, split
 
 TARGET = teachers.random(2, 4, 0)
 
@@ -54,9 +54,10 @@ def test_the_last_fit_is_the_weighted_least_squares():
 
 def test_weights_follow_their_rows_through_the_division():
     X = np.arange(50.0)[:, None]
-    samples = split(X, X[:, 0], np.random.default_rng(0), np.arange(50.0))
+    samples = split(X, X[:, 0], np.random.default_rng(0), lambda n: HoldOut(n // 5, 7), np.arange(50.0))
     np.testing.assert_array_equal(samples.weight, samples.rows.in_memory().y)
-    assert len(samples.weight) + len(samples.y_val) == 49
+    assert len(samples.weight) + samples.fresh.n_rows == 49
+    assert samples.n_reserve == 7
 
 
 @pytest.mark.parametrize(

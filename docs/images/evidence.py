@@ -215,34 +215,41 @@ def _least(lines: Lines, k: int, d: int) -> int | None:
     return samples_runs.n_rows(high) if high - low == 1 and high <= samples_runs.MOST else None
 
 
-def certificates(lines: Lines) -> Figure:
-    """Draw bounds against true errors, for exact and for noisy labels; what is beyond the frame, on its edge."""
+def claims(lines: Lines) -> Figure:
+    """Draw what was said against what is true: shares of new rows, and bounds on the error."""
     figure = Figure(figsize=(9.5, 4.2), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    said, true = column(lines, "share"), np.maximum(column(lines, "share_true"), 1e-5)
+    left.loglog(
+        true, said, "o", color=BLUE, markersize=3, alpha=0.4, rasterized=True, label=f"{len(lines)} problems"
+    )
+    left.loglog([1e-5, 1], [1e-5, 1], color=GREY, linewidth=1)
+    left.set(
+        xlabel="true share of new rows beyond the tolerance", ylabel="share that was said", title="the share"
+    )
+    left.legend(loc="lower right")
     bounded = [line for line in lines if math.isfinite(float(line["bound"]))]
-    kinds = {
-        "False": (BLUE, "o", "units that rows show"),
-        "True": (VERMILION, "x", "a unit asleep on the rows"),
-    }
-    frames = {"exact labels": (1e-18, 1.0), "labels with noise": (0.03, 10.0)}
-    for ax, (title, frame) in zip(figure.subplots(1, 2), frames.items(), strict=True):
-        for asleep, (color, marker, label) in kinds.items():
-            some = [
-                line
-                for line in bounded
-                if line["asleep"] == asleep and (float(line["noise"]) == 0) == (title == "exact labels")
-            ]
-            error, bound = (np.clip(column(some, name), *frame) for name in ("error", "bound"))
-            ax.loglog(
-                error, bound, marker, color=color, markersize=4, alpha=0.6, label=f"{label}: {len(some)}"
-            )
-        ax.loglog(frame, frame, color=GREY, linewidth=1)
-        ax.set(title=title, xlabel="true error, in units of the labels' spread", xlim=frame, ylim=frame)
-        ax.legend(loc="lower right")
-    figure.axes[0].set_ylabel("certified bound")
+    frame = (1e-6, 1e4)
+    for kind, color, marker in (("exact", BLUE, "o"), ("noisy", VERMILION, "x")):
+        some = [line for line in bounded if (float(line["noise"]) == 0) == (kind == "exact")]
+        error, bound = (np.clip(column(some, name), *frame) for name in ("error_true", "bound"))
+        right.loglog(
+            error,
+            bound,
+            marker,
+            color=color,
+            markersize=3,
+            alpha=0.5,
+            rasterized=True,
+            label=f"{kind} labels: {len(some)}",
+        )
+    right.loglog(frame, frame, color=GREY, linewidth=1)
+    right.set(xlabel="true root mean square error", ylabel="bound", title="the bound", xlim=frame, ylim=frame)
+    right.legend(loc="lower right")
     return figure
 
 
-PICTURES = {picture.__name__: picture for picture in (width, noise, growth, phase, samples, certificates)}
+PICTURES = {picture.__name__: picture for picture in (width, noise, growth, phase, samples, claims)}
 
 
 def main():

@@ -15,11 +15,24 @@ from netlearn.backend import to_numpy
 from netlearn.backend.grain import grain
 from netlearn.backend.memory import with_smaller_blocks
 from netlearn.backend.threads import block_threads
-from netlearn.certify import Certificate, certify, lipschitz_constant
-from netlearn.certify.rounding import rounding_of_labels
+from netlearn.certify import (
+    LARGEST_SHARE,
+    Basis,
+    Certificate,
+    certify_rows,
+    moved_by,
+    recognised,
+    rows_for_share,
+    scored,
+    without_bound,
+)
+from netlearn.certify.law import STANDARD
+from netlearn.certify.rounding import may_be_rounding
 from netlearn.errors import InputError
+from netlearn.evidence import Fitted, FreshErrors
 from netlearn.moments.inputs import Standardiser, standardise
 from netlearn.network import ShallowNetwork
+from netlearn.outcome import ALMOST_EXACT, outcome
 from netlearn.polish import Iterate, finish
 from netlearn.polish.attempts import MOST_ATTEMPTS, Candidate, Search
 from netlearn.polish.outputs import ATTEMPTS_AT_MIXTURE, Outputs
@@ -29,42 +42,46 @@ from netlearn.polish.shared import SharedIterate
 from netlearn.polish.smooth import smooth
 from netlearn.polish.stream import finish_on_stream
 from netlearn.polish.surplus import without_surplus
+from netlearn.polish.trimmed import LARGEST_SHARE as LARGEST_WRONG_SHARE
 from netlearn.polish.trimmed import finish_trimmed
 from netlearn.polish.wide import EXACT, wide_fit
 from netlearn.result import Diagnostics, HeldOut, LearnResult, Probe
 from netlearn.run import Clock, Options, Progress, checked_options
-from netlearn.source import ArraySource, FileSource, Oracle, Source
+from netlearn.source import FileSource, Oracle, Source
 from netlearn.source.arrays import HOST, SelectedRows, weighted
 from netlearn.source.checkpoint import Checkpoint, fingerprint
 from netlearn.source.dask import DaskSource, is_collection
 from netlearn.source.device import OnDevice, moved
 from netlearn.source.outlying import far_rows, named
-from netlearn.source.samples import Samples, checked_rows, checked_weight, hold, split
+from netlearn.source.samples import HoldOut, Samples, checked_rows, checked_weight, hold, split
 from netlearn.source.stream import Streamed
-from netlearn.source.twins import Twins
+from netlearn.source.twins import Twins, bottom_keys
 from netlearn.subspace.look import look
-from netlearn.verdict import ALMOST_EXACT, GAUSSIAN, Verdict
 
 # Rows that measure mean, covariance and affine part; more change nothing that matters.
 _PILOT_PER_FEATURE, _SMALLEST_PILOT = 20, 20_000
 # Entries of a file that are held in memory: units are looked for among these rows, and polished on all.
 _LARGE_FILE = 2**25
+# Rows that tell the law of the inputs.
+_LOOKED_AT = 5_000
 
 
 def learn(
     X,
     y=None,
     *,
-    sample_weight=None,
     n_hidden: int | str = "auto",
     biases: bool | str = "auto",
     epsilon: float | None = None,
     failure_prob: float = 0.01,
     rng=None,
+    sample_weight=None,
+    target_lipschitz: float | None = None,
+    holdout: float | None = None,
+    robust: bool = False,
     progress: Callable[[Progress], None] | None = None,
     time_limit: float | None = None,
     checkpoint: str | os.PathLike | None = None,
-    robust: bool = False,
 ) -> LearnResult:
     """Learn a one-hidden-layer ReLU network from examples, and say how sure.
 
@@ -77,19 +94,30 @@ def learn(
     y : array of shape (n,) or (n, m), Dask array or series
         Labels; left out when X is a FileSource, a DaskSource or an Oracle. Several outputs share the hidden units, and
         the network then has one coefficient per unit and output.
-    sample_weight : array of shape (n,), optional
-        How many rows each row counts for in the last least squares. Rows of weight zero are left out; in the search for
-        units and in the certificate all others count alike.
     n_hidden : int or "auto"
-        Number of hidden units; "auto" finds the smallest network that unseen rows find no fault with.
+        Number of hidden units; "auto" picks the smallest network whose held-out error no larger one clearly beats.
     biases : bool or "auto"
         Whether the units have biases.
     epsilon : float, optional
         Error to certify, in the units of y.
     failure_prob : float
-        Probability with which the certificate may be wrong.
+        Probability with which each statement of the certificate may be wrong.
     rng : None, int or numpy.random.Generator
         Same data, same rng, same machine: same network.
+    sample_weight : array of shape (n,), optional
+        How many rows each row counts for in the last least squares. Rows of weight zero are left out; in the search for
+        units and in the certificate all others count alike.
+    target_lipschitz : float, optional
+        A Lipschitz constant of the function behind the labels: how much it changes at most, per unit of distance
+        between two inputs. The bound on the root mean square error rests on it; left out, the function is assumed to be
+        at most twice as steep as the network.
+    holdout : float, optional
+        Share of the rows to hold out for the certificate. By default a quarter where rows are ample and labels turn out
+        exact; with noisy labels a fiftieth, a tenth of few rows.
+    robust : bool
+        Whether to leave out rows that are wrong: those more than ten times as far from the median in some column, or in
+        y, as 95 % of the rows; and those whose labels a fit that is exact on all others contradicts, up to 2 % of all.
+        The notes name them, and name rows far outside in any case. For rows in memory.
     progress : callable, optional
         Told a `Progress` now and then.
     time_limit : float, optional
@@ -97,16 +125,14 @@ def learn(
     checkpoint : path, optional
         A folder to save to on the way. A run that was cut off goes on from there when it is started again with the
         same data, options and `rng`, and comes to the same network. Needs an `rng`; it may be removed afterwards.
-    robust : bool
-        Whether to set aside rows that are wrong: those more than ten times as far from the median in some column, or in
-        y, as 95 % of the rows; and those whose labels a fit that is exact on all others contradicts, up to 2 % of all.
-        The notes name them, and name rows far outside in any case. For rows in memory.
 
     Returns
     -------
     LearnResult
     """
-    options = checked_options(n_hidden, biases, epsilon, failure_prob, time_limit, robust)
+    options = checked_options(
+        n_hidden, biases, epsilon, failure_prob, time_limit, robust, target_lipschitz, holdout
+    )
     if checkpoint is not None and rng is None:
         raise InputError(
             '"checkpoint" of learn needs an "rng", such as 0: only a run that can be repeated can be continued.'
@@ -178,12 +204,23 @@ def _refuse_robust(X, options: Options) -> None:
 def _divided(X, y, options: Options, rng, weight: np.ndarray | None = None) -> Samples:
     """Divide the rows, and say which of them lie far outside all others."""
     far = far_rows(X, y)
-    samples = split(X, y, rng, weight, list(far) if options.robust else ())
+    held_out = partial(_held_out, n_features=X.shape[1], options=options)
+    samples = split(X, y, rng, held_out, weight, list(far) if options.robust else ())
     if far:
-        what = "far outside all others, set aside" if options.robust else "far outside all others"
-        advice = "" if options.robust else "; the option robust sets such rows aside"
+        what = "far outside all others, left out" if options.robust else "far outside all others"
+        advice = "" if options.robust else "; the option robust leaves such rows out"
         samples.notes.append(f"rows {what}: {named(far)}{advice}")
     return samples
+
+
+def _held_out(n_rows: int, n_features: int, options: Options) -> HoldOut:
+    return HoldOut.of(
+        n_rows,
+        n_features,
+        n_hidden=options.n_hidden,
+        n_enough=rows_for_share(LARGEST_SHARE, options.failure_prob),
+        share=options.holdout,
+    )
 
 
 def _checkpoint(folder, data, options: Options, rng) -> Checkpoint | None:
@@ -233,9 +270,10 @@ def _through_rooms(
         return inputs.rows(X), inputs.labels(y)
 
     rows = samples.rows.changed(change, inputs.is_cheap)
-    judge = rows.tail(samples.n_judge).in_memory()
+    n_train, n_judge = samples.n_train, samples.n_judge
+    judge = rows.between(n_train, n_train + n_judge).in_memory()
     everything = rows.in_place() if _is_large(rows) else rows.in_memory()
-    train = everything.head(samples.n_train)
+    train = everything.head(n_train)
     outputs = None
     if judge.y.ndim == 2:  # units are looked for in a mixture of the outputs
         outputs = Outputs.mixed_at_random(train, judge, *rng.spawn(1))
@@ -252,16 +290,33 @@ def _through_rooms(
         clock.tell,
     )
     attempts = attempts if outputs is None else min(attempts, ATTEMPTS_AT_MIXTURE)
-    found, probes = _found(search, inputs, options, attempts, rng_moments, clock, checkpoint)
-    before = found.iterate
-    clock.enter("polish", "polishing on all rows")
+    found, probes, more_help = _found(search, inputs, options, attempts, rng_moments, clock, checkpoint)
+    clock.enter("polish", "fitting all rows")
     if outputs is not None:
         at_most = None if options.n_hidden == "auto" else options.n_hidden
         found = _fitted(outputs, found, search, 0 if inputs.constant else at_most, clock, checkpoint)
-        before = found.iterate.mixed(outputs.mixture)
+    before = found.iterate
+    # Where labels turn out exact, the rows of the reserve stay fresh; noisy ones are worth more to the last fit.
+    reserve = ()
     if samples.beyond is None:
-        everything = weighted(everything, samples.weight)
-        found = _on_everything(search, found, everything, clock, options.robust)
+        labels = to_numpy(samples.rows.between(n_train, n_train + n_judge).labels())
+
+        def is_met(loss):
+            return loss < search.rounding or may_be_rounding(loss, labels, inputs.scale)
+
+        weight = samples.weight
+        most = weighted(
+            everything.head(n_train + n_judge), None if weight is None else weight[: n_train + n_judge]
+        )
+        everything = weighted(everything, weight)
+        state, fit = search.rng.bit_generator.state, found
+        if is_met(found.loss) or options.robust:
+            fit = _on_everything(search, found, most, clock, options.robust)
+        if is_met(fit.loss):
+            found, everything, reserve = fit, most, (samples.reserve,)
+        else:
+            search.rng.bit_generator.state = state  # what was tried in vain leaves no trace
+            found = _on_everything(search, found, everything, clock, options.robust)
         found = replace(found, aside=tuple(sorted(samples.rows.numbers(found.aside))))
     else:
         everything = samples.beyond.changed(everything, change)
@@ -271,46 +326,101 @@ def _through_rooms(
     if few_rows is not None:
         found = replace(found, iterate=few_rows.iterate, loss=few_rows.loss)
 
-    clock.enter("certify", "judging on rows no other room has seen")
+    clock.enter("certify", "checking on rows that took no part in learning")
+    fresh = (*(rows for rows in reserve if rows.n_rows), samples.fresh)
+    learned = samples.rows.head(everything.n_rows) if samples.beyond is None else samples.rows
+    twins = Twins.between(learned, *fresh)
+    fitted = Fitted(search, found, inputs, options, everything, few_rows, twins)
     network = inputs.network(found.iterate.to_network())
-    certificate, both = _certificates(network, samples, inputs, options, found.loss < search.rounding)
-    held_out = samples.y_val - network(samples.X_val)
-    rounded = rounding_of_labels(samples.y_val, held_out)
-    twins = Twins.between(samples.rows, ArraySource(samples.X_val, samples.y_val))
-    verdict = Verdict(
-        search,
-        found,
-        before,
-        inputs,
+    errors = FreshErrors.of(network, *fresh)
+    rounded, step = errors.rounded()
+    wrong_share = LARGEST_WRONG_SHARE if options.robust and found.aside else 0.0
+    basis = _basis(samples, inputs, options, noisy=not fitted.exact and not rounded)
+    basis = replace(basis, rounding=step, wrong_share=wrong_share)
+    certificate = certify_rows(network, *fresh, failure_prob=options.failure_prob, basis=basis)
+    if basis.law == STANDARD and not reserve and samples.n_reserve and basis.noisy:
+        certificate = _certified_before(certificate, inputs.network(before.to_network()), network, samples)
+    if twins.many_held_out:
+        certificate = without_bound(
+            certificate, "most held-out rows are copies of rows that were learned from"
+        )
+    linear = inputs.network(_linear(search, outputs, n_pilot).to_network())
+    score = scored(network, linear, inputs.centre, *fresh)
+    departure = inputs.departure if samples.law is None else 0.0  # of a known law there is none
+    seen = fitted.evidence(
         certificate,
-        held_out,
-        rounded,
-        options,
-        clock,
-        everything,
-        few_rows,
-        twins,
+        score,
+        n_off=0 if rounded else errors.n_off(inputs, search.rounding, wrong_share),
+        rounded=rounded,
+        more_units_help=more_help,
+        timed_out=clock.timed_out,
+        repeats=samples.repeats,
+        departure=departure,
     )
-    status = verdict.status()
+    ended = outcome(seen)
     clock.enter("")
     return LearnResult(
         network,
-        verdict.bounded(),
-        status,
+        certificate,
+        ended.status,
         _subspace(network),
         None,
         Diagnostics(
             probes=probes,
-            rows=_rows(samples, everything),
+            rows=_rows(samples, everything, certificate),
             seconds=clock.seconds,
             trace=found.trace,
-            noise_level=verdict.noise_level(),
-            excess_error=verdict.excess_error(),
+            noise_level=fitted.noise_level(),
+            excess_error=fitted.excess_error(),
             departure=inputs.departure,
-            notes=tuple(samples.notes) + inputs.notes + both + verdict.notes(),
+            notes=tuple(samples.notes) + inputs.notes + ended.notes,
+            advice=ended.advice,
         ),
-        HeldOut.first(samples.X_val, samples.y_val),
+        HeldOut.first(*fresh),
+        message=ended.message,
+        score=score,
+        taught=bottom_keys(learned),
     )
+
+
+def _basis(samples: Samples, inputs: Standardiser, options: Options, *, noisy: bool) -> Basis:
+    """Return what an L2 bound may rest on: the law of the inputs, where rows do not contradict it."""
+    law = samples.law
+    if law is None:
+        some = [
+            rows.head(min(_LOOKED_AT, rows.n_rows)).in_memory().X for rows in (samples.rows, samples.fresh)
+        ]
+        law = recognised(np.concatenate([to_numpy(X) for X in some]), standard=inputs.W is None)
+    return Basis(law, options.target_lipschitz, noisy)
+
+
+def _certified_before(
+    certificate: Certificate, before: ShallowNetwork, network: ShallowNetwork, samples: Samples
+) -> Certificate:
+    """Bound the error by that of the network before the last fit, on the reserve too, and the distance between both.
+
+    The reserve took part in the last fit only, so the network before it knows none of these rows. Which of the two
+    bounds is given does not depend on their values: the smaller of both would hold with less confidence than either.
+    """
+    failure_prob = 1.0 - certificate.confidence
+    rows = (samples.reserve, samples.fresh)
+    earlier = certify_rows(before, *rows, failure_prob=failure_prob, basis=certificate.basis)
+    moved = moved_by(earlier, network.distance(before))
+    each = tuple(
+        replace(own, error_bound=then.error_bound + moved.moved, n_bound=then.n_bound, moved=moved.moved)
+        for own, then in zip(certificate.per_output, earlier.per_output, strict=True)
+    )
+    return replace(
+        certificate, error_bound=moved.error_bound, n_bound=moved.n_bound, moved=moved.moved, per_output=each
+    )
+
+
+def _linear(search: Search, outputs: Outputs | None, n_rows: int) -> Iterate | SharedIterate:
+    """Return the linear fit to rows that were learned from."""
+    if outputs is None:
+        return search.affine().iterate
+    some = outputs.train.head(min(n_rows, outputs.train.n_rows))
+    return SharedIterate.from_planes(np.zeros((0, some.n_features + 1)), some)
 
 
 def _found(
@@ -321,15 +431,20 @@ def _found(
     rng,
     clock: Clock,
     checkpoint: Checkpoint | None,
-) -> tuple[Candidate, tuple[Probe, ...]]:
-    """Look for the subspace and the units in it, or take both from the checkpoint."""
+) -> tuple[Candidate, tuple[Probe, ...], bool | None]:
+    """Look for the subspace and the units in it, or take both from the checkpoint.
+
+    The last value says whether still more units would help; None where rows are too few to ask.
+    """
     saved = None if checkpoint is None else checkpoint.load("search")
     if saved is not None:
         return _restored(search, *saved)
     affine = search.affine()
-    if affine.exact or options.n_hidden == 0 or inputs.constant:
-        return affine, ()
-    clock.enter("subspace", "probing for the units' span")
+    if affine.exact or inputs.constant:
+        return affine, (), False
+    if options.n_hidden == 0:
+        return affine, (), search.more_units_help(affine, options.n_hidden)[1]
+    clock.enter("subspace", "looking for the units' span")
     wanted = search.train.n_features if options.n_hidden == "auto" else options.n_hidden
     search.V, spectra = look(search.train, affine.residual, rng, wanted=wanted)
     probes = tuple(
@@ -342,6 +457,7 @@ def _found(
         found = search.of_width(options.n_hidden, attempts=attempts)
     if options.biases == "auto" and inputs.W is None:
         found = choose_biases(search, found)
+    found, more_help = search.more_units_help(found, options.n_hidden)
     if checkpoint is not None and not clock.timed_out:
         checkpoint.save(
             "search",
@@ -350,11 +466,12 @@ def _found(
             candidate=_packed(found),
             probes=[[p.order, p.noise_floor, p.name, p.n_kept] for p in probes],
             rng=search.rng.bit_generator.state,
+            more_help=more_help,
         )
-    return found, probes
+    return found, probes, more_help
 
 
-def _restored(search: Search, tensors: dict, text: dict) -> tuple[Candidate, tuple[Probe, ...]]:
+def _restored(search: Search, tensors: dict, text: dict) -> tuple[Candidate, tuple[Probe, ...], bool | None]:
     search.tell("going on from the checkpoint, after the search")
     search.V, search.rng.bit_generator.state = tensors["V"], text["rng"]
     iterate = Iterate(tensors["a"], tensors["sigma"])
@@ -362,7 +479,7 @@ def _restored(search: Search, tensors: dict, text: dict) -> tuple[Candidate, tup
         Probe(order, None, tensors[f"probe{i}"], floor, name, n_kept)
         for i, (order, floor, name, n_kept) in enumerate(text["probes"])
     )
-    return _unpacked(iterate, text["candidate"]), probes
+    return _unpacked(iterate, text["candidate"]), probes, text["more_help"]
 
 
 def _fitted(
@@ -394,10 +511,14 @@ def _unpacked(iterate: Iterate | SharedIterate, packed: list) -> Candidate:
     return Candidate(iterate, loss, score, fitted, exact, tuple(trace), route)
 
 
-def _rows(samples: Samples, everything: Source) -> dict[str, int]:
-    """Count the rows of each part of the run."""
-    counts = {"train": samples.n_train, "judge": samples.n_judge, "certify": len(samples.y_val)}
-    return counts if samples.beyond is None else {**counts, "polish": everything.n_rows}
+def _rows(samples: Samples, everything: Source, certificate: Certificate) -> dict[str, int]:
+    """Count the rows of each step; of the last fit those that no earlier step has seen."""
+    counts = {"train": samples.n_train, "judge": samples.n_judge}
+    if samples.beyond is not None:
+        counts["polish"] = everything.n_rows
+    elif everything.n_rows > samples.n_train + samples.n_judge:
+        counts["last fit"] = everything.n_rows - samples.n_train - samples.n_judge
+    return {**counts, "certify": certificate.n_val}
 
 
 def _is_large(rows: SelectedRows) -> bool:
@@ -508,34 +629,6 @@ def _subspace(network: ShallowNetwork) -> np.ndarray:
     return U[:, s > 1e-9 * s[0]]
 
 
-def _certificates(
-    network: ShallowNetwork, samples: Samples, inputs: Standardiser, options: Options, exact: bool
-) -> tuple[Certificate, tuple[str, ...]]:
-    """Bound the error: sharply, with the rigorous bound of Lemma 2.5 beside it where its assumptions hold.
-
-    The method is fixed beforehand, not chosen by its outcome: the smaller of two bounds would hold with less
-    confidence than either.
-    """
-    X, y = samples.X_val, samples.y_val
-    bernstein = certify(network, X, y, failure_prob=options.failure_prob, method="bernstein")
-    if inputs.departure > GAUSSIAN:
-        return bernstein, ("the inputs are not Gaussian, so the bound of Lemma 2.5 is withheld",)
-    if inputs.W is not None or not exact:
-        return bernstein, ()
-    lipschitz = certify(
-        network,
-        X,
-        y,
-        failure_prob=options.failure_prob,
-        method="lipschitz",
-        target_lipschitz=lipschitz_constant(network),
-    )
-    return bernstein, (
-        f"for any target no steeper than this network, Lemma 2.5 bounds the error by "
-        f"{lipschitz.error_bound:.4g}",
-    )
-
-
 def _learn_from_file(
     source: FileSource | DaskSource,
     y,
@@ -552,7 +645,7 @@ def _learn_from_file(
     n_held = max(_LARGE_FILE // source.n_features, _SMALLEST_PILOT)
     if isinstance(source, DaskSource) or source.n_rows > 2 * n_held:
         _refuse_robust(source, options)
-        samples = hold(source, n_held, rng, checkpoint)
+        samples = hold(source, n_held, _held_out(source.n_rows, source.n_features, options), rng, checkpoint)
     else:
         samples = _divided(*checked_rows(*source.arrays()), options, rng)
     result = _learn_from_samples(samples.on(like), options, rng, clock, checkpoint)

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from netlearn import corridor
 from netlearn.backend.calibrate import Rates
 from netlearn.backend.grain import grain
+from netlearn.certify import LARGEST_SHARE, rows_for_share
 from netlearn.errors import InputError
 from netlearn.moments import inputs
 from netlearn.polish import gauss_newton, prune, tilt
@@ -48,6 +49,8 @@ _COPIES_READ, _COPIES_GATHERED, _COPIES_WEIGHTED = 4, 1.5, 2.5
 # A Parquet reader holds a page of each column, a mebibyte unless its writer chose otherwise, and a chunk is held by
 # the reader, the one it hands on, and the one in use.
 _PAGE_BYTES, _CHUNKS = 2**20, 4
+# As `learn` has it unless told otherwise.
+_FAILURE_PROB = 0.01
 
 
 class Rows(NamedTuple):
@@ -192,9 +195,11 @@ def plan(n_rows: int, n_features: int, n_hidden: int, *, biases: bool = True, in
             raise InputError(f'"{name}" of a plan must be at least {least:,}, got {value:,}.')
     N, d, k = n_rows, n_features, n_hidden
     every = Rows(N, d)
-    n_val, n_judge = samples._part(N, samples._CERTIFICATE_SHARE), samples._part(N, samples._JUDGE_SHARE)
     n_held = max(corridor._LARGE_FILE // d, corridor._SMALLEST_PILOT)
     streamed = in_files and N > 2 * n_held
+    enough = rows_for_share(LARGEST_SHARE, _FAILURE_PROB)
+    out, n_judge = samples.HoldOut.of(N, d, n_hidden=k, n_enough=enough), samples._n_judge(N)
+    n_val = out.n_fresh + (0 if streamed else out.n_reserve)
     train = Rows(n_held if streamed else N - n_val - n_judge, d)
     held = Rows(train.n_rows + n_judge + n_val, d).n_bytes
     chunks = _CHUNKS * 8 * files._CHUNK_ENTRIES + _PAGE_BYTES * (d + 1) if in_files else 0
@@ -202,6 +207,7 @@ def plan(n_rows: int, n_features: int, n_hidden: int, *, biases: bool = True, in
     # What stays: the rows held, and the judge's rows apart; or two copies where rows are few.
     held += Rows(n_judge, d).n_bytes + copied * every.n_bytes
     read = every.n_bytes if in_files else 0
+    fitted = every if streamed else Rows(N - n_val, d)
     unknowns = n_unknowns(k, d, biases)
     passes = (
         Cost(
@@ -222,8 +228,8 @@ def plan(n_rows: int, n_features: int, n_hidden: int, *, biases: bool = True, in
             "polish on all rows",
             "polish",
             bytes_read=read * streamed,
-            bytes_moved=2 * (_COPIES_READ if streamed else _COPIES_GATHERED) * every.n_bytes,
-            narrow=4 * N * d * (k + 1),
+            bytes_moved=2 * (_COPIES_READ if streamed else _COPIES_GATHERED) * fitted.n_bytes,
+            narrow=4 * fitted.n_rows * d * (k + 1),
             resident=held + chunks * streamed,
             divides=streamed,
         ),

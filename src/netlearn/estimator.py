@@ -44,17 +44,21 @@ class NetLearnRegressor(
     Parameters
     ----------
     n_hidden : int or "auto", default="auto"
-        Number of hidden units; "auto" finds the smallest network that unseen rows find no fault with.
+        Number of hidden units; "auto" picks the smallest network whose held-out error no larger one clearly beats.
     biases : bool or "auto", default="auto"
         Whether the units have biases.
     epsilon : float, default=None
         Error to certify, in the units of y.
     failure_prob : float, default=0.01
-        Probability with which the certificate may be wrong.
+        Probability with which each statement of the certificate may be wrong.
+    target_lipschitz : float, default=None
+        How steep the function behind the labels is at most; None assumes at most twice as steep as the network.
+    holdout : float, default=None
+        Share of the rows held out for the certificate; None holds out a quarter, or less with noisy labels.
     time_limit : float, default=None
         Seconds after which the best network so far is kept.
     robust : bool, default=False
-        Whether to set aside rows far outside all others, and a few labels that an otherwise exact fit contradicts.
+        Whether to leave out rows far outside all others, and a few labels that an otherwise exact fit contradicts.
     random_state : int, RandomState, Generator or None, default=None
         Same data, same number, same machine: same network.
 
@@ -62,9 +66,10 @@ class NetLearnRegressor(
     ----------
     network_ : ShallowNetwork
     certificate_ : Certificate
-        Upper bound on the error of `network_`, from rows that took no part in learning it.
+        What rows that took no part in learning prove about `network_`.
     status_ : Status
-        How the run ended: RECOVERED and CERTIFIED are successes, any other says that this is a fit, and why.
+        How the run ended: RECOVERED and CERTIFIED are successes, NO_SIGNAL means that nothing was found, any other
+        that this is a fit, and why.
     components_ : array of shape (r, d)
         Orthonormal basis of the span of the units; r is 0 where no unit was found.
     n_hidden_ : int
@@ -95,6 +100,8 @@ class NetLearnRegressor(
         biases="auto",
         epsilon=None,
         failure_prob=0.01,
+        target_lipschitz=None,
+        holdout=None,
         time_limit=None,
         robust=False,
         random_state=None,
@@ -103,6 +110,8 @@ class NetLearnRegressor(
         self.biases = biases
         self.epsilon = epsilon
         self.failure_prob = failure_prob
+        self.target_lipschitz = target_lipschitz
+        self.holdout = holdout
         self.time_limit = time_limit
         self.robust = robust
         self.random_state = random_state
@@ -141,6 +150,8 @@ class NetLearnRegressor(
                 biases=self.biases,
                 epsilon=self.epsilon,
                 failure_prob=self.failure_prob,
+                target_lipschitz=self.target_lipschitz,
+                holdout=self.holdout,
                 rng=self._rng(),
                 progress=progress,
                 time_limit=self.time_limit,

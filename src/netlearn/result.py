@@ -12,9 +12,15 @@ from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 
 import numpy as np
 
-from netlearn.certify.certificate import CONSTANTS, Certificate
+from netlearn.backend import to_numpy
+from netlearn.certify import Certificate, Score, certify
+from netlearn.certify.certificate import METHODS, NO_BASIS
+from netlearn.certify.law import ASSUMPTIONS
 from netlearn.errors import InputError
 from netlearn.network import ShallowNetwork, files
+from netlearn.source import ArraySource, Source
+from netlearn.source.twins import n_known
+from netlearn.words import bound_sentence, score_sentence, share_sentence
 
 if TYPE_CHECKING:
     from netlearn.paper.schedule import Schedule
@@ -23,25 +29,31 @@ if TYPE_CHECKING:
 class Status(Enum):
     """How a run ended; the value is the message: what was seen, likely causes, what to try."""
 
-    CERTIFIED = "The error is at most the certificate's bound, with its confidence and under its assumptions."
-    RECOVERED = (
-        "The network reproduces labels it has not seen to rounding level: its parameters are the target's."
+    RECOVERED = "The network reproduces every held-out row to rounding."
+    CERTIFIED = (
+        "The root mean square error is certified to be at most epsilon, under the certificate's assumptions."
+    )
+    REPRODUCED = (
+        "The network reproduces all rows to rounding, with fewer unknowns than rows, but too few rows were held out "
+        "to say how it does on new ones."
     )
     NOISE_LIMITED = (
-        "The residual looks like label noise: it does not shrink with a larger network. "
-        "The error of the network itself falls with more rows."
+        "The residual looks like label noise: a larger network does not reduce it. The error of the network itself "
+        "falls with more rows."
+    )
+    NO_SIGNAL = (
+        "Nothing was found: held-out rows are not predicted better than by their mean. Either y does not depend on "
+        "these columns, or the rows are too few to show how."
     )
     NOT_A_SMALL_NETWORK = (
-        "No network of the allowed size explains the labels. Either the target is not such a network, or it "
-        "has more neurons than allowed: allow more neurons, or check inputs and labels."
+        "No network of the allowed size explains the labels; what is left is misfit, not noise. Either the target is "
+        "not such a network, or it has more units than allowed."
     )
     TOO_FEW_ROWS = (
-        "The rows do not carry enough information: the moments stay below their noise, or the certificate "
-        "needs more rows. Give more rows, or ask for a larger epsilon."
+        "The rows do not determine the network: they are too few for its unknowns, or a unit is active on too few "
+        "of them."
     )
-    OUT_OF_TIME = (
-        "The time limit ended the run; this is the best network so far, not certified. Allow more time."
-    )
+    OUT_OF_TIME = "The time limit ended the run; this is the best network so far."
     FAILED = (
         "Fail, in the sense of Algorithm 1: no candidate passed validation with a certified error. Either "
         "the target is not a network of at most k neurons with sum |lambda_i| <= R, or the moments were too "
@@ -105,6 +117,8 @@ class Diagnostics:
         standard errors.
     notes : tuple of str
         Anything a reader of the result should know.
+    advice : str
+        What to do next; empty where there is nothing.
     """
 
     probes: tuple[Probe, ...] = ()
@@ -117,6 +131,7 @@ class Diagnostics:
     excess_error: float | None = None
     departure: float | None = None
     notes: tuple[str, ...] = ()
+    advice: str = ""
 
 
 # Rows that travel with a result: enough for every figure, and at most 8 MB.
@@ -138,10 +153,18 @@ class HeldOut:
     y: np.ndarray
 
     @classmethod
-    def first(cls, X: np.ndarray, y: np.ndarray) -> HeldOut:
-        """Copy the first 1,000 rows, or fewer of them where they are very long."""
-        n = min(_HELD_OUT_ROWS, max(1, _HELD_OUT_NUMBERS // X.shape[1]))
-        return cls(np.array(X[:n], dtype=float), np.array(y[:n], dtype=float))
+    def first(cls, *rows: Source) -> HeldOut:
+        """Copy 1,000 rows of some sources, or fewer of them where they are very long."""
+        left = min(_HELD_OUT_ROWS, max(1, _HELD_OUT_NUMBERS // rows[0].n_features))
+        X, y = [], []
+        for source in reversed(rows):  # the last are fresh in every case
+            some = source.head(min(left, source.n_rows)).in_memory()
+            X.append(np.array(to_numpy(some.X), dtype=float))
+            y.append(np.array(to_numpy(some.y), dtype=float))
+            left -= some.n_rows
+            if left <= 0:
+                break
+        return cls(np.concatenate(X), np.concatenate(y))
 
 
 @dataclass(frozen=True)
@@ -168,6 +191,12 @@ class LearnResult:
         Of the features, where they are known.
     target : str or tuple of str
         Name of y, where it is known; the names of all outputs where there are several.
+    message : str
+        The status in words, with the numbers of this run.
+    score : Score or None
+        How well held-out rows are predicted, beside a linear fit and the mean: estimates.
+    taught : array of shape (n,), or None
+        A fingerprint of the rows that were learned from, so that `recheck` notices them.
     """
 
     network: ShallowNetwork | None
@@ -179,8 +208,13 @@ class LearnResult:
     held_out: HeldOut | None = None
     names: tuple[str, ...] = ()
     target: str | tuple[str, ...] = ""
+    message: str = ""
+    score: Score | None = None
+    taught: np.ndarray | None = None
 
     def __post_init__(self) -> None:
+        if not self.message:
+            object.__setattr__(self, "message", self.status.value)
         if self.names and self.network is not None and len(self.names) != self.network.n_features:
             raise InputError(
                 f'"names" of a result must be empty or name all {self.network.n_features} features, '
@@ -202,27 +236,64 @@ class LearnResult:
         """Whether the error is certified, or the network recovered to rounding level."""
         return self.status in (Status.CERTIFIED, Status.RECOVERED)
 
+    @property
+    def r2(self) -> float | None:
+        """Share of the variance of held-out labels that the network explains, a mean over outputs: an estimate."""
+        return None if self.score is None else self.score.r2
+
+    def predict(self, X) -> np.ndarray:
+        """Return the network's values at the rows of X, shape (n,) or (n, m)."""
+        if self.network is None:
+            raise InputError(f"There is no network to predict with: {self.message}")
+        return self.network(X)
+
+    def recheck(self, X, y, *, failure_prob: float | None = None) -> Certificate:
+        """Certify the network anew, on rows that took no part in learning it; others are refused.
+
+        Parameters
+        ----------
+        X : array of shape (n, d)
+        y : array of shape (n,) or (n, m)
+        failure_prob : float, optional
+            Probability with which each statement may be wrong; that of the certificate where it is left out.
+        """
+        if self.network is None:
+            raise InputError(f"There is no network to certify: {self.message}")
+        own = self.certificate
+        if failure_prob is None:
+            failure_prob = 0.01 if own is None else 1.0 - own.confidence
+        X, y = np.asarray(X, dtype=float), np.asarray(y, dtype=float)
+        if self.taught is not None and X.ndim == 2 and y.shape == (len(X), *self.network.linear.shape[:-1]):
+            known, is_estimate = n_known(self.taught, ArraySource(X, y))
+            if known:
+                raise InputError(
+                    f"The rows to recheck must be fresh, but {'about ' * is_estimate}{known:,} of the {len(X):,} "
+                    "given took part in learning the network. Leave these out, or give other rows."
+                )
+        basis = NO_BASIS if own is None else own.basis
+        return certify(self.network, X, y, failure_prob=failure_prob, basis=basis)
+
     def summary(self) -> str:
         """Return a short text card: status, network, certificate, subspace, cost."""
         seen = self.diagnostics
-        lines = [f"status       {self.status.name}: {self.status.value}"]
+        lines = [f"status       {self.status.name}: {self.message}"]
         if self.network is not None:
             f = self.network
             outputs = "" if f.n_outputs == 1 else f", {f.n_outputs} outputs"
             lines.append(f"network      {f.n_hidden} neurons in {f.n_features} dimensions{outputs}")
         if self.certificate is not None:
             c = self.certificate
-            lines.append(
-                f"certificate  error <= {c.error_bound:.4g} with confidence {c.confidence:.4g} "
-                f"({c.method}, {c.n_val:,} fresh rows, empirical {c.empirical_error:.4g})"
-            )
-            lines.extend(f"             assumes {assumption}" for assumption in c.assumptions)
+            lines.append(f"share        {share_sentence(c)}")
+            lines.append(f"bound        {bound_sentence(c)}")
+            lines.extend(f"             assumes that {assumption}" for assumption in c.assumptions)
             if c.per_output:
-                bounds = [own.error_bound for own in c.per_output]
+                tolerances = [own.tolerance for own in c.per_output]
                 lines.append(
-                    f"each output  error <= {min(bounds):.4g} to {max(bounds):.4g}, all with confidence "
-                    f"{c.confidence:.4g}; {self.output_names[int(np.argmax(bounds))]} has the largest"
+                    f"each output  tolerance {min(tolerances):.4g} to {max(tolerances):.4g}, all with confidence "
+                    f"{c.confidence:.4g}; {self.output_names[int(np.argmax(tolerances))]} has the largest"
                 )
+        if self.score is not None:
+            lines.append(f"held-out     {score_sentence(self.score)}")
         if self.subspace is not None:
             lines.append(f"subspace     dimension {self.subspace.shape[1]} of {self.subspace.shape[0]}")
         if seen.n_candidates:
@@ -232,6 +303,8 @@ class LearnResult:
         if seen.seconds:
             lines.append("seconds      " + ", ".join(f"{room} {s:.2f}" for room, s in seen.seconds.items()))
         lines.extend(f"note         {note}" for note in seen.notes)
+        if seen.advice:
+            lines.append(f"next         {seen.advice}")
         return "\n".join(lines)
 
     def save(self, path: str | os.PathLike) -> None:
@@ -286,6 +359,8 @@ def _packed(result: LearnResult) -> tuple[dict[str, np.ndarray], dict[str, Any]]
     }
     if result.subspace is not None:
         arrays["subspace"] = result.subspace
+    if result.taught is not None:
+        arrays["taught"] = result.taught
     if result.held_out is not None:
         arrays |= {"held_out.X": result.held_out.X, "held_out.y": result.held_out.y}
     if result.schedule is not None:
@@ -300,6 +375,8 @@ def _packed(result: LearnResult) -> tuple[dict[str, np.ndarray], dict[str, Any]]
         "diagnostics": seen,
         "names": result.names,
         "target": result.target,
+        "message": result.message,
+        "score": None if result.score is None else asdict(result.score),
     }
     return arrays, data
 
@@ -319,6 +396,9 @@ def _unpacked(arrays: Mapping[str, np.ndarray], data: Mapping[str, Any]) -> dict
         "diagnostics": _typed(Diagnostics, seen),
         "held_out": held_out,
         "names": _typed(tuple[str, ...], data["names"]),
+        "message": _typed(str, data["message"]),
+        "score": _typed(Score | None, data["score"]),
+        "taught": arrays.get("taught"),
         "target": _typed(str | tuple[str, ...], data["target"]),
     }
 
@@ -356,8 +436,13 @@ def _refuse_misfits(result: LearnResult) -> None:
     network, held_out, certificate = result.network, result.held_out, result.certificate
     if any(probe.eigenvalues.ndim != 1 for probe in result.diagnostics.probes):
         raise InputError("eigenvalues must have one axis.")
-    if certificate is not None and set(certificate.constants) != CONSTANTS.get(certificate.method):
-        raise InputError(f"{certificate.constants} are not the constants of {certificate.method!r}.")
+    for own in () if certificate is None else (certificate, *certificate.per_output):
+        if own.basis.law not in ("", *ASSUMPTIONS) or own.basis.method not in METHODS:
+            raise InputError(f"{own.basis} is no basis of a certificate.")
+        if not 0.0 < own.confidence < 1.0:
+            raise InputError(f"a confidence must be in (0, 1), got {own.confidence}.")
+    if result.taught is not None and result.taught.ndim != 1:
+        raise InputError(f"the fingerprint of the rows has the shape {result.taught.shape}.")
     if network is None:
         return
     d, outputs = network.n_features, network.linear.shape[:-1]

@@ -32,6 +32,8 @@ class Options:
     failure_prob: float
     time_limit: float | None
     robust: bool
+    target_lipschitz: float | None = None
+    holdout: float | None = None
 
 
 class Clock:
@@ -64,7 +66,9 @@ class Clock:
         return late
 
 
-def checked_options(n_hidden, biases, epsilon, failure_prob, time_limit, robust) -> Options:
+def checked_options(
+    n_hidden, biases, epsilon, failure_prob, time_limit, robust, target_lipschitz=None, holdout=None
+) -> Options:
     """Return the options of `learn`, or one sentence on the one that cannot be."""
     if not _is_auto(n_hidden) and (
         isinstance(n_hidden, bool) or not isinstance(n_hidden, int | np.integer) or n_hidden < 0
@@ -80,8 +84,20 @@ def checked_options(n_hidden, biases, epsilon, failure_prob, time_limit, robust)
         raise InputError(f'"time_limit" of learn must be None or a positive number, got {time_limit!r}.')
     if not isinstance(robust, bool | np.bool_):
         raise InputError(f'"robust" of learn must be True or False, got {robust!r}.')
+    if target_lipschitz is not None and not (
+        _is_number(target_lipschitz) and 0 <= target_lipschitz < math.inf
+    ):
+        raise InputError(
+            f'"target_lipschitz" of learn must be None or a number >= 0, got {target_lipschitz!r}.'
+        )
+    if holdout is not None and not (_is_number(holdout) and 0 < holdout < 1):
+        raise InputError(
+            f'"holdout" of learn must be None or a share of the rows in (0, 1), got {holdout!r}.'
+        )
     biases = biases if biases == "auto" else bool(biases)
-    return Options(n_hidden, biases, epsilon, failure_prob, time_limit, bool(robust))
+    return Options(
+        n_hidden, biases, epsilon, failure_prob, time_limit, bool(robust), target_lipschitz, holdout
+    )
 
 
 def _is_auto(value) -> bool:

@@ -4,8 +4,11 @@ import math
 
 import numpy as np
 import pytest
+from scipy.stats import chi2
 
-from netlearn.certify import bernstein_bound, certify, lipschitz_constant, mean_square_bound
+from netlearn.certify import Basis, certify, envelope_bound, lipschitz_constant, share_beyond
+from netlearn.certify.law import NORMAL, STANDARD, Spread, slope_in_normal
+from netlearn.certify.slope import parts
 from netlearn.errors import InputError
 from netlearn.network import ShallowNetwork
 from tests.polish.several import network
@@ -37,54 +40,54 @@ def test_the_lipschitz_constant_bounds_every_slope_and_is_met():
     assert lipschitz_constant(huge) == pytest.approx(1e201)
 
 
-def test_bernstein_is_about_the_length_of_the_error(pair):
+def test_the_error_of_a_row_is_the_length_of_its_vector(pair):
     f, g = pair
     X, y = rows(f, 500, 1)
-    certificate = certify(g, X, y, failure_prob=0.04, method="bernstein")
+    certificate = certify(g, X, y, failure_prob=0.04)
     errors = y - g(X)
-    squares = np.array([error @ error for error in errors])
-    assert certificate.error_bound == pytest.approx(math.sqrt(bernstein_bound(squares, 0.04)))
-    assert certificate.empirical_error == pytest.approx(math.sqrt(squares.mean()))
-    assert f.distance(g) <= certificate.error_bound
+    lengths = np.array([math.sqrt(error @ error) for error in errors])
+    assert certificate.tolerance == pytest.approx(lengths.max())
+    assert certificate.share == share_beyond(500, 0.04)
+    assert certificate.empirical_error == pytest.approx(math.sqrt(np.mean(lengths**2)))
     assert len(certificate.per_output) == 2
     for o, own in enumerate(certificate.per_output):
-        assert own.error_bound == pytest.approx(math.sqrt(bernstein_bound(errors[:, o] ** 2, 0.02)))
+        assert own.tolerance == pytest.approx(np.abs(errors[:, o]).max())
+        assert own.share == share_beyond(500, 0.02)
         assert own.empirical_error == pytest.approx(math.sqrt(np.mean(errors[:, o] ** 2)))
         assert own.confidence == pytest.approx(0.98)
-        assert (own.n_val, own.method, own.per_output) == (500, "bernstein", ())
-        assert any("one of 2 bounds" in words and "confidence 0.96" in words for words in own.assumptions)
+        assert (own.n_val, own.per_output) == (500, ())
+        assert any("one of 2 statements" in words and "confidence 0.96" in words for words in own.assumptions)
 
 
-def test_the_largest_error_is_the_longest(pair):
-    f, _ = pair
-    X, y = rows(f, 50, 1)
-    certificate = certify(f, X, y + np.array([0.3, -0.4]), failure_prob=0.04, method="bernstein")
-    assert any("exceeds 1, twice" in assumption for assumption in certificate.assumptions)
-    largest = [next(words for words in own.assumptions if "twice" in words) for own in certificate.per_output]
-    assert "exceeds 0.6" in largest[0]
-    assert "exceeds 0.8" in largest[1]
-
-
-def test_lemma_2_5_takes_the_lipschitz_constants_of_the_vectors(pair):
+@pytest.mark.parametrize("noisy", [False, True])
+@pytest.mark.parametrize("law", [STANDARD, NORMAL])
+def test_bounds_take_the_slopes_of_the_vectors(pair, law, noisy):
     f, g = pair
-    X, y = rows(f, 5000, 2)
-    certificate = certify(g, X, y, failure_prob=0.04, target_lipschitz=lipschitz_constant(f))
-    squares = np.sum((y - g(X)) ** 2, axis=1)
-    L = lipschitz_constant(f) + lipschitz_constant(g)
-    assert certificate.error_bound == pytest.approx(
-        math.sqrt(mean_square_bound(squares.mean(), 5000, L, 0.04))
-    )
+    X, y = rows(f, 500, 2)
+    if noisy:
+        y = y + 0.1 * np.random.default_rng(3).standard_normal(y.shape)
+    errors = y - g(X)
+    certificate = certify(g, X, y, failure_prob=0.04, basis=Basis(law, noisy=noisy))
+    W, Lambda, U = parts(g)
+    of_outputs = [(W[[o]], Lambda[:, [o]], U) for o in range(2)]
+    for own, (w, lam, u), E, rate in [
+        (certificate, (W, Lambda, U), errors, 0.04),
+        *((certificate.per_output[o], of_outputs[o], errors[:, [o]], 0.02) for o in range(2)),
+    ]:
+        limits = 0.05 * rate
+        spread = Spread(500, X @ np.vstack([w, u]).T, np.ptp(X, axis=0))
+        slope = 3 * slope_in_normal(law, spread, (w, lam, u), limits)[0]
+        if noisy:
+            slope = math.hypot(slope, np.linalg.norm(E, 2) / math.sqrt(chi2.ppf(limits, 500)))
+        rest = rate - limits * ((law != STANDARD) + noisy)
+        expected = envelope_bound(np.linalg.norm(E, axis=1), slope, rest)
+        assert own.error_bound == pytest.approx(expected, rel=1e-9)
     assert f.distance(g) <= certificate.error_bound
-    for o, own in enumerate(certificate.per_output):
-        slope = np.linalg.norm(g.linear[o]) + np.abs(g.coefficients[:, o]).sum()
-        mean = np.mean((y - g(X))[:, o] ** 2)
-        expected = mean_square_bound(mean, 5000, lipschitz_constant(f) + slope, 0.02)
-        assert own.error_bound == pytest.approx(math.sqrt(expected))
 
 
 def test_recheck_repeats_all_of_it(pair):
     f, g = pair
-    first = certify(g, *rows(f, 300, 3), failure_prob=0.04, method="bernstein")
+    first = certify(g, *rows(f, 300, 3), failure_prob=0.04, basis=Basis(STANDARD))
     again = first.recheck(g, *rows(f, 300, 3))
     assert again.error_bound == pytest.approx(first.error_bound)
     assert [own.error_bound for own in again.per_output] == pytest.approx(
@@ -95,7 +98,7 @@ def test_recheck_repeats_all_of_it(pair):
 @pytest.mark.parametrize("shape", [(5,), (5, 1), (5, 3), (4, 2)])
 def test_labels_must_be_of_the_networks_shape(pair, shape):
     with pytest.raises(InputError, match=r"shapes \(n, d\) and \(n, m\) with n >= 1 and m = 2, got \(5, 4\)"):
-        certify(pair[0], np.zeros((5, 4)), np.zeros(shape), failure_prob=0.04, method="bernstein")
+        certify(pair[0], np.zeros((5, 4)), np.zeros(shape), failure_prob=0.04)
 
 
 def test_labels_of_one_output_have_no_columns():
@@ -103,4 +106,4 @@ def test_labels_of_one_output_have_no_columns():
     with pytest.raises(
         InputError, match=r"shapes \(n, d\) and \(n,\) with n >= 1, got \(5, 2\) and \(5, 1\)"
     ):
-        certify(one, np.zeros((5, 2)), np.zeros((5, 1)), failure_prob=0.04, method="bernstein")
+        certify(one, np.zeros((5, 2)), np.zeros((5, 1)), failure_prob=0.04)

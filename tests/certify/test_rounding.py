@@ -24,26 +24,29 @@ def test_numbers_on_no_grid_have_no_step(y):
 
 
 @pytest.mark.parametrize(
-    ("rounded", "words"),
+    ("rounded", "words", "half"),
     [
-        (np.round(Y, 3), "multiples of 0.001"),
-        (np.round(Y * 127 / 4) * 4 / 127, "multiples of 0.0315"),
-        (Y.astype(np.float16).astype(float), "numbers of half precision"),
+        (np.round(Y, 3), "multiples of 0.001", 0.0005),
+        (np.round(Y * 127 / 4) * 4 / 127, "multiples of 0.0315", 2 / 127),
+        (Y.astype(np.float16).astype(float), "numbers of half precision", 2.0**-10),
     ],
     ids=["decimals", "bytes", "half precision"],
 )
-def test_errors_within_half_a_step_are_the_rounding(rounded, words):
-    assert rounding_of_labels(rounded, rounded - Y) == words
+def test_errors_within_half_a_step_are_the_rounding(rounded, words, half):
+    assert rounding_of_labels(rounded, rounded - Y) == (words, pytest.approx(half))
     # Negative controls: twice the errors, or one that is too large, are something else.
-    assert rounding_of_labels(rounded, 2 * (rounded - Y)) is None
-    assert rounding_of_labels(rounded, np.where(np.arange(2000) == 7, 0.5, rounded - Y)) is None
-    assert rounding_of_labels(Y, rounded - Y) is None
+    assert rounding_of_labels(rounded, 2 * (rounded - Y)) == ("", 0.0)
+    assert rounding_of_labels(rounded, np.where(np.arange(2000) == 7, 0.5, rounded - Y)) == ("", 0.0)
+    assert rounding_of_labels(Y, rounded - Y) == ("", 0.0)
 
 
 def test_every_output_must_be_explained():
     several = np.column_stack([Y, 2 * Y])
     rounded = np.round(several, 2)
-    assert rounding_of_labels(rounded, rounded - several) == "multiples of 0.01"
+    assert rounding_of_labels(rounded, rounded - several) == (
+        "multiples of 0.01",
+        pytest.approx(0.005 * 2**0.5),
+    )
     spoiled = rounded - several
     spoiled[3, 1] = 0.1
-    assert rounding_of_labels(rounded, spoiled) is None
+    assert rounding_of_labels(rounded, spoiled) == ("", 0.0)

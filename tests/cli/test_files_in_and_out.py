@@ -13,9 +13,10 @@ from pyarrow import parquet
 from safetensors.torch import load_file
 
 from netlearn import LearnResult, ShallowNetwork, teachers
-from netlearn.certify import bernstein_bound
+from netlearn.certify import Basis, certify
 from netlearn.cli import outputs, predictions
 from netlearn.cli.learn import names
+from netlearn.words import rounded_up, shown_r2
 
 NAMES = ("a", "b", "c")
 NETWORK = teachers.random(2, 3, 0, biases=0.5)
@@ -85,20 +86,24 @@ def test_one_command_learns_saves_reports_and_predicts(run, folder):
 
 def test_the_card_says_what_matters_and_fits_the_terminal(run):
     code, out, err = run("learn", "noisy.parquet", "--target", "y", "--out", "m.safetensors")
-    assert (code, err) == (3, "")
+    assert (code, err) == (0, "")
     assert max(map(len, out.splitlines())) <= 80
     text = " ".join(out.split())
-    certificate = LearnResult.load("m.safetensors").certificate
+    result = LearnResult.load("m.safetensors")
+    certificate, score = result.certificate, result.score
     for words in (
         "NOISE_LIMITED The residual looks like label noise",
         "network 2 neurons on 3 features, spanning 2 dimensions",
-        f"error {certificate.empirical_error:.3g} on 40 held-out rows",
-        "certificate error at most",
+        f"held out R2 {shown_r2(score.r2)} (linear fit {shown_r2(score.r2_linear)}, mean ",
+        f"root mean square error {certificate.empirical_error:.3g} ± {score.rmse_error:.1g}, estimated on 100 held-out",
+        f"the labels' standard deviation is {result.held_out.y.std():.3g}",
+        "share with confidence 99 %, at most 4.6 % of new rows have an error above",
+        f"bound root mean square error, label noise included, at most {rounded_up(certificate.error_bound)} with",
         "assumed the rows are independent",
         "noise standard deviation 0.",
         "cost 2,000 rows",
         "model m.safetensors",
-        "next netlearn recheck m.safetensors",
+        f"next {result.diagnostics.advice}",
     ):
         assert words in text
 
@@ -107,15 +112,51 @@ def test_an_epsilon_that_is_met_ends_with_code_zero(run):
     found = answer(run("learn", "noisy.parquet", "-t", "y", "--epsilon", "0.5", "--json"))
     assert found["status"] == "CERTIFIED"
     assert found["certificate"]["error_bound"] <= 0.5
-    assert (
-        answer(run("learn", "noisy.parquet", "-t", "y", "--epsilon", "0.01", "--json"), 3)["success"] is False
+    missed = answer(run("learn", "noisy.parquet", "-t", "y", "--epsilon", "0.01", "--json"), 3)
+    assert missed["success"] is False
+    assert any("epsilon = 0.01 is not certified" in note for note in missed["notes"])
+
+
+@pytest.mark.parametrize(
+    ("data", "options", "code"),
+    [
+        ("exact.parquet", (), 0),
+        ("exact.parquet", ("--strict",), 0),
+        ("exact.parquet", ("--epsilon", "1e-9"), 0),  # recovered, whatever bound is missed
+        ("noisy.parquet", (), 0),
+        ("noisy.parquet", ("--strict",), 3),
+        ("noisy.parquet", ("--epsilon", "1e-9"), 3),
+        ("noisy.parquet", ("--epsilon", "0.5", "--strict"), 0),
+    ],
+)
+def test_only_who_asks_for_success_gets_another_exit_code_without_it(run, data, options, code):
+    found = answer(
+        run("learn", data, "-t", "y", "-k", "2", *options, "--out", "m.safetensors", "--json"), code
     )
+    assert found["success"] is (data == "exact.parquet" or "0.5" in options)
+    assert LearnResult.load("m.safetensors").status.name == found["status"]  # written in any case
+
+
+def test_a_network_without_units_says_that_a_linear_model_is_enough(run):
+    X, _ = rows(400)
+    write_table("linear.parquet", X, X @ [1.0, 2.0, 3.0])
+    code, out, _ = run("learn", "linear.parquet", "-t", "y")
+    assert code == 0
+    assert "the network has no units: a linear model is enough" in " ".join(out.split())
+    assert "linear model" not in run("learn", "exact.parquet", "-t", "y", "-k", "2")[1]
 
 
 def test_without_out_nothing_is_written_and_that_is_said(run):
     before = os.listdir()
     assert "nothing was saved" in run("learn", "exact.parquet", "--target", "y")[1]
     assert os.listdir() == before
+    # What would help most is said all the same.
+    write_table("few.parquet", *rows(12))
+    found = answer(run("learn", "few.parquet", "-t", "y", "-k", "2", "--json"))
+    assert found["advice"].startswith("give about ")
+    assert f"next {found['advice']}; nothing was saved" in " ".join(
+        run("learn", "few.parquet", "-t", "y", "-k", "2")[1].split()
+    )
 
 
 def test_options_reach_the_learner(run):
@@ -131,14 +172,28 @@ def test_options_reach_the_learner(run):
         "--seed",
         "3",
     )
-    found = answer(run("learn", "exact.parquet", "-t", "y", *options, "--json"), 3)
+    found = answer(run("learn", "exact.parquet", "-t", "y", *options, "--json"))
     assert found["names"] == ["c", "a"]
     assert np.shape(found["network"]["units"]) == (1, 2)
     assert not np.any(found["network"]["biases"])
     assert found["certificate"]["confidence"] == 0.8
     assert found["seed"] == 3
-    other = answer(run("learn", "exact.parquet", "-t", "y", *options[:-1], "4", "--json"), 3)
+    other = answer(run("learn", "exact.parquet", "-t", "y", *options[:-1], "4", "--json"))
     assert other["network"] != found["network"]
+
+
+def test_slope_and_held_out_share_reach_the_certificate(run):
+    command = ("learn", "exact.parquet", "-t", "y", "-k", "2", "--json")
+    plain = answer(run(*command))["certificate"]
+    given = answer(run(*command, "--target-lipschitz", "7.5", "--holdout", "0.4"))
+    own = given["certificate"]
+    assert (plain["n_val"], own["n_val"], own["n_bound"]) == (100, 160, 160)
+    assert (plain["basis"]["target_lipschitz"], own["basis"]["target_lipschitz"]) == (None, 7.5)
+    assert any("no steeper than 7.5" in assumption for assumption in own["assumptions"])
+    assert sum(given["rows"].values()) == 400
+    code, out, err = run(*command[:-1], "--holdout", "1.5")
+    assert (code, out) == (2, "")
+    assert '"holdout" of learn must be None or a share of the rows in (0, 1), got 1.5' in err
 
 
 def test_a_list_of_features_may_hold_quoted_commas():
@@ -198,19 +253,42 @@ def test_recheck_certifies_on_other_rows(run, model):
     write_table("fresh.parquet", X, y)
     found = answer(run("recheck", model, "fresh.parquet", "--failure-prob", "0.05", "--json"))
     errors = np.abs(y - NETWORK(X))
-    bound = errors.max() * math.sqrt(bernstein_bound((errors / errors.max()) ** 2, 0.05))
+    own = certify(NETWORK, X, y, failure_prob=0.05, basis=Basis("N(0, I)"))
+    bound = own.error_bound
     assert found["certificate"]["error_bound"] == pytest.approx(bound, rel=1e-6)
     assert found["certificate"]["empirical_error"] == pytest.approx(math.sqrt(np.mean(errors**2)), rel=1e-6)
+    assert found["certificate"]["tolerance"] == pytest.approx(errors.max(), rel=1e-6)
+    assert found["certificate"]["share"] == pytest.approx(1 - 0.05 ** (1 / 500))
     assert (found["certificate"]["n_val"], found["certificate"]["confidence"], found["met"]) == (
         500,
         0.95,
         None,
     )
-    assert found["certificate_when_learned"]["error_bound"] < 1e-12
+    assert found["certificate_when_learned"]["tolerance"] < 1e-12
     assert answer(run("recheck", model, "fresh.parquet", "--epsilon", bound * 1.5, "--json"))["met"] is True
     assert answer(run("recheck", model, "fresh.parquet", "--epsilon", bound / 2, "--json"), 3)["met"] is False
     code, out, _ = run("recheck", model, "fresh.parquet", "--epsilon", bound / 2)
     assert (code, "NOT MET" in out, "when learned" in out) == (3, True, True)
+
+
+def test_recheck_refuses_rows_that_taught_the_network(run, model):
+    X, y = rows(400)
+    n_taught = 400 - LearnResult.load(model).certificate.n_val
+    code, out, err = run("recheck", model, "exact.parquet")
+    assert (code, out) == (2, "")
+    assert f"must be fresh, but about {n_taught} of the 400 given took part in learning" in err
+    fresh = rows(1, seed=7)
+    write_table("mixed.parquet", np.concatenate([X, fresh[0]]), np.concatenate([y, fresh[1]]))
+    assert f"about {n_taught} of the 401 given" in run("recheck", model, "mixed.parquet")[2]
+    # Those that were held out are fresh as they were.
+    held_out = LearnResult.load(model).held_out
+    write_table("held.parquet", held_out.X, held_out.y)
+    found = answer(run("recheck", model, "held.parquet", "--json"))
+    assert found["certificate"]["share"] == found["certificate_when_learned"]["share"]
+    # A network alone does not know what taught it.
+    NETWORK.save("alone.safetensors")
+    found = answer(run("recheck", "alone.safetensors", "exact.parquet", "-t", "y", "--json"))
+    assert found["certificate"]["n_val"] == 400
 
 
 def test_extract_asks_a_function_and_counts(run, folder, monkeypatch):
@@ -232,6 +310,17 @@ def test_extract_asks_a_function_and_counts(run, folder, monkeypatch):
 
     assert found["n_queries"] == asked <= 600
     assert found["precision"] == "float64"
+
+
+def test_extract_ends_with_code_three_only_where_success_was_asked_for(run, folder):
+    (folder / "sinebox.py").write_text(
+        "import numpy as np\ndef f(X):\n    return np.sin(5 * X[:, 0]) + X[:, 1]\n"
+    )
+    command = ("extract", "sinebox:f", "--features", "2", "--budget", "400", "-k", "2", "--json")
+    found = answer(run(*command))
+    assert found["status"] == "NOT_A_SMALL_NETWORK"  # a box that answers the same twice has no noise
+    for options in (("--strict",), ("--epsilon", "0.01")):
+        assert answer(run(*command, *options), 3)["success"] is False
 
 
 def test_extract_says_that_a_model_computes_in_float32(run):

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from netlearn.certify import certify
+from netlearn.certify import Basis, Score, certify
 from netlearn.cli.describe import (
     Comparison,
     certificate_data,
-    certificate_sentence,
+    certificate_sentences,
     compare,
     n_kept,
     network_data,
@@ -19,12 +19,12 @@ from netlearn.cli.describe import (
     progress_sentence,
     result_card,
     result_data,
-    rounded_up,
 )
 from netlearn.cli.output import number
 from netlearn.network import ShallowNetwork
 from netlearn.result import Diagnostics, LearnResult, Probe, Status
 from netlearn.run import Progress
+from netlearn.words import rounded_up
 
 
 @pytest.mark.parametrize(
@@ -59,10 +59,13 @@ def test_a_network_comes_back_from_its_json():
 def test_a_bound_that_is_infinite_is_null():
     network = ShallowNetwork(np.zeros(1), np.zeros(0), np.zeros((0, 1)))
     X = np.ones((2, 1))
-    certificate = certify(network, X, np.zeros(2), failure_prob=0.01, target_lipschitz=1.0)
+    certificate = certify(network, X, np.zeros(2), failure_prob=0.01)
     assert certificate.error_bound == math.inf
-    assert certificate_data(certificate)["error_bound"] is None
-    assert "no bound" in certificate_sentence(certificate)
+    data = certificate_data(certificate)
+    assert data["error_bound"] is None
+    assert data["why_no_bound"] == certificate.why_no_bound != ""
+    assert (data["share"], data["tolerance"]) == (certificate.share, 0.0)
+    assert dict(certificate_sentences(certificate))["bound"].startswith("no bound")
     assert certificate_data(replace(certificate, error_bound=0.5))["error_bound"] == 0.5
 
 
@@ -80,10 +83,18 @@ def noisy():
         excess_error=0.0625,
         departure=1.5,
         notes=("[seen]",),
+        advice="[do]",
     )
-    certificate = certify(network, X, network(X) + 0.5, failure_prob=0.01, method="bernstein")
+    basis = Basis("N(0, I)", noisy=True)
+    certificate = certify(network, X, network(X) + 0.5, failure_prob=0.01, basis=basis)
     return LearnResult(
-        network, certificate, Status.NOISE_LIMITED, subspace=np.eye(3)[:, :1], diagnostics=seen
+        network,
+        certificate,
+        Status.NOISE_LIMITED,
+        subspace=np.eye(3)[:, :1],
+        diagnostics=seen,
+        message="[said]",
+        score=Score(500, 0.5, 0.25, -0.125, 0.5, math.inf, True),
     )
 
 
@@ -92,6 +103,18 @@ def test_a_result_is_whole_in_its_json(noisy):
     for name in ("rows", "seconds", "noise_level", "excess_error", "departure"):
         assert data[name] == getattr(noisy.diagnostics, name)
     assert (data["trace"], data["notes"]) == ([1.0, 0.25], ["[seen]"])
+    assert (data["message"], data["advice"]) == ("[said]", "[do]")
+    assert data["score"] == {
+        "n_rows": 500,
+        "r2": 0.5,
+        "r2_linear": 0.25,
+        "r2_mean": -0.125,
+        "rmse": 0.5,
+        "rmse_error": None,  # JSON knows no infinity
+        "beats_mean": True,
+        "r2_each": [],
+    }
+    assert data["certificate"]["basis"]["law"] == "N(0, I)"
     assert data["subspace"] == [[1.0], [0.0], [0.0]]
     assert data["probes"][0] == {
         "name": "rank of |label|",
@@ -102,7 +125,8 @@ def test_a_result_is_whole_in_its_json(noisy):
         "n_kept": 1,
     }
     empty = result_data(LearnResult(None, None, Status.FAILED))
-    assert empty["network"] is empty["certificate"] is empty["subspace"] is None
+    assert empty["network"] is empty["certificate"] is empty["subspace"] is empty["score"] is None
+    assert empty["message"] == Status.FAILED.value
 
 
 def printed(view):
@@ -118,9 +142,11 @@ def test_a_result_is_told_in_words(noisy):
         "dimension 1 of 3; sine of its angle to the planted one 0",
         "network 1 neuron ",
         "0.5 of the planted network's norm",
-        "(bernstein)",
+        "share with confidence 99 %, at most 0.92 % of new rows have an error above",
+        f"bound root mean square error, label noise included, at most {rounded_up(noisy.certificate.error_bound)} with",
+        "assumed the rows are independent draws",
         "deviation 0.5; the network's own error about 0.062",
-        "NOISE_LIMITED",
+        "NOISE_LIMITED: [said]",
         "500 rows",
         "[seen]",
     ):
@@ -144,22 +170,6 @@ def test_what_is_kept_is_what_the_learner_kept_or_what_reaches_the_cut():
     assert n_kept(replace(probe, n_kept=3), cut=6.0) == 3
     assert probe_name(probe) == "M_4, g_1"
     assert probe_name(replace(probe, order=2)) == "M_2"
-
-
-@pytest.mark.parametrize(
-    ("bound", "text"),
-    [
-        (0.10301, "0.104"),
-        (0.1037, "0.104"),
-        (2.5, "2.5"),
-        (0.0, "0"),
-        (1.2341e-16, "1.24e-16"),
-        (9.991, "10"),
-    ],
-)
-def test_a_bound_is_never_rounded_down(bound, text):
-    assert rounded_up(bound) == text
-    assert bound <= float(text) <= bound * 1.011
 
 
 def test_progress_is_one_line():

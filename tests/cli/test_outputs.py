@@ -17,9 +17,10 @@ from rich.console import Console
 from safetensors.torch import load_file
 
 from netlearn import LearnResult, ShallowNetwork
-from netlearn.certify import bernstein_bound
+from netlearn.certify import Basis, certify
 from netlearn.cli import predictions
 from netlearn.cli.describe import outputs_table
+from netlearn.words import percent_up, rounded_up
 from tests.polish.several import network
 
 NETWORK = network(3, 4, 3, 0)
@@ -129,24 +130,27 @@ def test_a_star_that_matches_one_column_is_one_output(run):
 
 def test_the_card_says_what_matters_and_fits_the_terminal(run):
     code, out, err = run("learn", "noisy.parquet", "--target", "logit_*", "-k", 3, "--out", "m.safetensors")
-    assert (code, err) == (3, "")
+    assert (code, err) == (0, "")
     assert max(map(len, out.splitlines())) <= 80
     text = " ".join(out.split())
     result = LearnResult.load("m.safetensors")
     certificate, y = result.certificate, result.held_out.y
     for words in (
         "network 3 neurons on 4 features, 3 outputs, spanning 3 dimensions",
-        f"error {certificate.empirical_error:.3g} on 40 held-out rows, of all outputs together; the labels' "
-        f"standard deviation is {math.sqrt(y.var(axis=0).sum()):.3g}",
-        "certificate error of all outputs together at most",
+        f"error {certificate.empirical_error:.3g} ± {result.score.rmse_error:.1g}, estimated on 100 held-out rows, of "
+        f"all outputs together; the labels' standard deviation is {math.sqrt(y.var(axis=0).sum()):.3g}",
+        f"of new rows have an error (all outputs together) above {rounded_up(certificate.tolerance)};",
+        f"bound root mean square error, label noise included, at most {rounded_up(certificate.error_bound)} with",
         "noise standard deviation 0.3",
-        "All bounds hold, with confidence 0.99",
+        f"At most {percent_up(certificate.per_output[0].share)} of new rows exceed the largest errors, all with "
+        "confidence 0.99",
     ):
         assert words in text
     for name, own, labels in zip(TARGETS, certificate.per_output, y.T, strict=True):
         line = next(line for line in out.splitlines() if line.split()[:1] == [name])
-        _, error, bound, deviation = line.split()
+        _, error, largest, bound, deviation = line.split()
         assert error == f"{own.empirical_error:.3g}"
+        assert own.tolerance <= float(largest) <= 1.011 * own.tolerance
         assert own.error_bound <= float(bound) <= 1.011 * own.error_bound
         assert deviation == f"{labels.std():.3g}"
 
@@ -209,14 +213,19 @@ def test_recheck_certifies_each_output_on_other_rows(run, model, kind):
         write(path, X, y, NAMES if kind == "by name" else shuffled)
         options = () if kind == "by name" else ("-t", "logit_2", "-t", "logit_1", "-t", "logit_0")
     found = answer(run("recheck", model, path, *options, "--failure-prob", "0.06", "--json"))
-    errors = np.abs(y - LearnResult.load(model).network(X))
-    for own, values in zip(found["certificate"]["per_output"], errors.T, strict=True):
-        bound = values.max() * math.sqrt(bernstein_bound((values / values.max()) ** 2, 0.02))
-        assert own["error_bound"] == pytest.approx(bound)
+    result = LearnResult.load(model)
+    errors = np.abs(y - result.network(X))
+    expected = certify(result.network, X, y, failure_prob=0.06, basis=Basis("N(0, I)", noisy=True))
+    each = zip(found["certificate"]["per_output"], expected.per_output, errors.T, strict=True)
+    for own, wanted, values in each:
+        assert own["error_bound"] == pytest.approx(wanted.error_bound)
+        assert own["tolerance"] == pytest.approx(values.max())
+        assert own["share"] == pytest.approx(1 - 0.02 ** (1 / 500))
         assert own["confidence"] == pytest.approx(0.98)
-    joint = np.sum(errors**2, axis=1)
-    bound = math.sqrt(joint.max() * bernstein_bound(joint / joint.max(), 0.06))
+    bound = expected.error_bound
     assert found["certificate"]["error_bound"] == pytest.approx(bound)
+    assert found["certificate"]["tolerance"] == pytest.approx(np.linalg.norm(errors, axis=1).max())
+    assert found["certificate"]["share"] == pytest.approx(1 - 0.06 ** (1 / 500))
     assert found["outputs"] == list(TARGETS)
     assert len(found["certificate_when_learned"]["per_output"]) == 3
     code, out, _ = run("recheck", model, path, *options, "--epsilon", bound / 2)

@@ -22,6 +22,7 @@ from netlearn import (
     NetLearnRegressor,
     Oracle,
     ShallowNetwork,
+    Status,
     learn,
     teachers,
 )
@@ -377,8 +378,8 @@ def test_no_row_of_the_table_is_there_twice():
 
 def test_the_same_calls_are_fine_without_what_is_wrong(folder):
     """Each refusal is of what was changed in it, and of nothing else."""
-    assert from_rows().success
-    assert from_oracle().success
+    assert from_rows().status is Status.REPRODUCED
+    assert from_oracle().status is Status.REPRODUCED
     assert from_file().network.n_features == 3
     assert FileSource("rows.csv", "y").n_features == 3
     assert fitted().predict(X).shape == Y.shape

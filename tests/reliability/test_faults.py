@@ -202,7 +202,8 @@ def test_an_oracle_that_fails_at_every_hundredth_call_is_asked_again(fault):
     assert box.calls > 200
     X, y = oracle.bought
     assert len(y) == oracle.n_queries <= 3000
-    np.testing.assert_allclose(y, NETWORK(X), atol=1e-14)
+    # Labels of far points are rounded by the size of the terms that cancel in them.
+    assert np.all(np.abs(y - NETWORK(X)) <= 1e-14 * np.maximum(np.linalg.norm(X, axis=1), 1.0))
     plain = learn(Oracle(NETWORK, n_features=3, budget=3000, batch=1), n_hidden=2, rng=0)
     assert result.network == plain.network
 

@@ -5,9 +5,10 @@ from dataclasses import replace
 import numpy as np
 
 from netlearn import teachers
-from netlearn.certify import certify
+from netlearn.certify import Basis, certify, scored, without_bound
 from netlearn.network import ShallowNetwork
 from netlearn.result import Diagnostics, HeldOut, LearnResult, Probe, Status
+from netlearn.source import ArraySource
 
 NASTY = ("<script>alert(1)</script>", 'a"b', "c&d", "x'><img src=https://example.invalid/x>")
 
@@ -19,7 +20,9 @@ def made(network, *, status=Status.NOISE_LIMITED, noise=0.1, n_rows=200, seed=0,
     X = rng.standard_normal((n_rows, d))
     y = network(X)
     y = y + noise * rng.standard_normal(y.shape)
-    certificate = certify(network, X, y, failure_prob=0.01, method="bernstein")
+    certificate = certify(network, X, y, failure_prob=0.01, basis=Basis("N(0, I)", noisy=True))
+    rows = ArraySource(X, y)
+    score = scored(network, linear_part(network), y.mean(axis=0), rows)
     values = np.sort(rng.exponential(size=(2, d)))[:, ::-1] * [[1], [-1]]
     diagnostics = Diagnostics(
         probes=(
@@ -34,8 +37,14 @@ def made(network, *, status=Status.NOISE_LIMITED, noise=0.1, n_rows=200, seed=0,
         departure=2.5,
         notes=("a note",),
     )
-    made = LearnResult(network, certificate, status, span(network), None, diagnostics, HeldOut.first(X, y))
+    basis, held_out = span(network), HeldOut.first(rows)
+    made = LearnResult(network, certificate, status, basis, None, diagnostics, held_out, score=score)
     return replace(made, **fields)
+
+
+def linear_part(network):
+    outputs, d = network.linear.shape[:-1], network.n_features
+    return ShallowNetwork(network.linear, np.zeros((0, *outputs)), np.zeros((0, d)), None, network.intercept)
 
 
 def span(network):
@@ -101,6 +110,13 @@ CASES = {
     "several outputs, no held-out rows": lambda: replace(several_outputs(), held_out=None),
     "no certificate": lambda: replace(in_dimension(2), certificate=None),
     "no held-out rows": lambda: replace(in_dimension(2), held_out=None),
+    "nothing found but noise": lambda: made(teachers.random(2, 3, 0), status=Status.NO_SIGNAL),
+    "no L2 bound": lambda: replace(
+        in_dimension(2), certificate=without_bound(in_dimension(2).certificate, "nobody knows the inputs")
+    ),
+    "several outputs, no L2 bound": lambda: replace(
+        several_outputs(), certificate=without_bound(several_outputs().certificate, "nobody knows the inputs")
+    ),
     "no diagnostics": lambda: replace(in_dimension(2), diagnostics=Diagnostics()),
     "no network": nothing_found,
 }

@@ -1,12 +1,15 @@
 # ruff: noqa: RUF001  minus and multiplication signs are what the report writes
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from netlearn import teachers
 from netlearn.report import card_html
+from netlearn.result import Status
+from netlearn.words import rounded_up
 from tests.report.results import CASES, in_dimension, made
 from tests.report.test_page import Reader
 
@@ -34,14 +37,28 @@ def test_the_card_lists_the_bounds_of_several_outputs():
     result = CASES["one output constant"]()
     text = Reader(card_html(result)).text
     assert "Outputs 3" in " ".join(text.split())
-    assert "of all outputs together" in text
+    assert "have an error (all outputs together) above" in text
     for name, own in zip(result.output_names, result.certificate.per_output, strict=True):
         assert name in text
         assert own.empirical_error == 0 or f"{own.empirical_error:.4g}" in text
+        assert own.tolerance == 0 or rounded_up(own.tolerance) in text
+        assert rounded_up(own.error_bound) in text
     assert "λ of second" in text
     many = Reader(card_html(CASES["many outputs"]())).text
     assert "The worst 12, and 48 more." in many
     assert len(many) < 4000
+
+
+def test_nothing_that_was_found_is_interpreted_where_there_is_no_signal():
+    result = in_dimension(2)
+    shown, nothing = (
+        Reader(card_html(replace(result, status=status, message=""))).text
+        for status in (Status.NOISE_LIMITED, Status.NO_SIGNAL)
+    )
+    for words in ("angle to nearest", "leading features"):
+        assert words in shown
+        assert words not in nothing
+    assert "R2 on held-out rows" in nothing
 
 
 def test_the_card_needs_neither_matplotlib_nor_jinja():

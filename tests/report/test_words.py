@@ -1,12 +1,21 @@
 # ruff: noqa: RUF001  minus and multiplication signs are what the report writes
 import math
+from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from netlearn.report.words import VERDICTS, certificate_sentence, column, facts, number, percent, rounded_up
+from netlearn.certify import without_bound
+from netlearn.report.words import (
+    VERDICTS,
+    certificate_sentence,
+    column,
+    facts,
+    number,
+    percent,
+    verdict_sentence,
+)
 from netlearn.result import LearnResult, Status
+from netlearn.words import percent_up, rounded_up, shown_r2
 from tests.report.results import in_dimension
 
 
@@ -48,20 +57,30 @@ def test_ratios_are_percent_where_that_is_readable(ratio, text):
     assert percent(ratio) == text
 
 
-@settings(derandomize=True, deadline=None)
-@given(st.floats(1e-300, 1e300))
-def test_a_bound_is_never_rounded_down(bound):
-    assert bound <= rounded_up(bound) <= 1.0101 * bound
-
-
-def test_the_certificate_sentence_states_bound_and_confidence():
+def test_the_certificate_sentence_states_share_bound_and_confidence():
     certificate = in_dimension(2).certificate
     sentence = certificate_sentence(certificate)
-    assert "confidence 99\u202f%" in sentence
-    assert f"at most {number(rounded_up(certificate.error_bound))}." in sentence
+    assert sentence.count("confidence 99 %") == 2
+    share, tolerance = percent_up(certificate.share), rounded_up(certificate.tolerance)
+    assert f"at most {share} of new rows have an error above {tolerance}; from 200 held-out rows." in sentence
+    assert f"at most {rounded_up(certificate.error_bound)} with" in sentence
+    assert sentence.startswith("With confidence")
+    assert ". Root mean square error, label noise included, at most" in sentence
     assert certificate_sentence(None) == "There is no certificate."
-    too_few = type(certificate)(math.inf, 0.99, 3, 0.1, "bernstein", (), {})
-    assert "3 fresh rows are too few" in certificate_sentence(too_few)
+    without = certificate_sentence(without_bound(certificate, "3 fresh rows are too few"))
+    assert without.endswith("No bound on the root mean square error: 3 fresh rows are too few.")
+
+
+def test_the_first_screen_does_not_state_the_share_twice():
+    result = replace(in_dimension(2), status=Status.RECOVERED, message="At most 3 % of new rows differ.")
+    assert verdict_sentence(result).startswith("Root mean square error")
+    assert verdict_sentence(result) in certificate_sentence(result.certificate)
+    for other in (
+        replace(result, message=""),
+        replace(result, status=Status.NOISE_LIMITED),
+        replace(result, certificate=None),
+    ):
+        assert verdict_sentence(other) == certificate_sentence(other.certificate)
 
 
 def test_every_status_has_a_verdict():
@@ -79,8 +98,13 @@ def test_the_facts_are_the_numbers_of_the_result():
         "n-hidden": 5,
         "dimension": 3,
         "held-out-error": result.certificate.empirical_error,
+        "r2": result.score.r2,
         "noise-level": 0.1,
         "excess-error": 0.01,
         "rows": 4200,
         "seconds": 1.75,
     }
+    (r2,) = [fact for fact in facts(result) if fact.key == "r2"]
+    assert r2.text == shown_r2(result.r2)
+    beside = f"linear fit {shown_r2(result.score.r2_linear)}, mean {shown_r2(result.score.r2_mean)}"
+    assert r2.note == f"{beside}; an estimate"

@@ -7,7 +7,7 @@ import torch
 from netlearn import learn
 from netlearn.errors import InputError
 from netlearn.source import Oracle
-from netlearn.source.samples import Samples, checked_rows, split
+from netlearn.source.samples import HoldOut, Samples, checked_rows, split
 
 X5 = np.random.default_rng(0).standard_normal((5, 2))
 Y5 = np.arange(5.0)
@@ -19,59 +19,132 @@ def numbered(n, d=3):
     return X, np.arange(float(n))
 
 
+def of(n_features=3, **options):
+    """The division `learn` makes of rows with so many features, as a function of their number."""
+    options = {"n_hidden": 1, "n_enough": 90, **options}
+    return lambda n: HoldOut.of(n, n_features, **options)
+
+
+def fresh_labels(samples):
+    return samples.fresh.in_memory().y
+
+
 @pytest.mark.parametrize("n", [4, 5, 17, 100, 101, 5000])
-def test_split_is_a_partition(n):
-    samples = split(*numbered(n), np.random.default_rng(1))
-    rows = samples.rows.in_memory()
-    for X, y in ((rows.X, rows.y), (samples.X_val, samples.y_val)):
-        np.testing.assert_array_equal(X[:, 0], y)  # rows and labels stay together
-    assert not set(rows.y) & set(samples.y_val)
-    np.testing.assert_array_equal(np.sort(np.concatenate([rows.y, samples.y_val])), np.arange(float(n)))
-    assert 1 <= samples.n_train < samples.n_train + samples.n_judge == len(rows.y)
-    assert len(samples.y_val) >= 1
+@pytest.mark.parametrize("share", [None, 0.3])
+def test_split_is_a_partition(n, share):
+    samples = split(*numbered(n), np.random.default_rng(1), of(share=share))
+    rows, fresh, reserve = (part.in_memory() for part in (samples.rows, samples.fresh, samples.reserve))
+    for part in (rows, fresh, reserve):
+        np.testing.assert_array_equal(part.X[:, 0], part.y)  # rows and labels stay together
+    assert not set(rows.y) & set(fresh.y)
+    np.testing.assert_array_equal(np.sort(np.concatenate([rows.y, fresh.y])), np.arange(float(n)))
+    assert min(samples.n_train, samples.n_judge, len(fresh.y)) >= 1
+    assert samples.n_train + samples.n_judge + samples.n_reserve == len(rows.y)
+    # The reserve comes last, so that rows before it can be fitted alone.
+    np.testing.assert_array_equal(reserve.y, rows.y[samples.n_train + samples.n_judge :])
+    assert of(share=share)(n) == HoldOut(len(fresh.y), samples.n_reserve)
 
 
-def test_shares_are_a_twentieth_and_a_fiftieth():
-    samples = split(*numbered(10_000), np.random.default_rng(1))
-    assert (len(samples.y_val), samples.n_judge) == (200, 500)
-    # Never more than 20,000 rows each.
-    samples = split(np.zeros((1_500_000, 1)), np.zeros(1_500_000), np.random.default_rng(1))
-    assert (len(samples.y_val), samples.n_judge) == (20_000, 20_000)
+def test_a_twentieth_judges_and_a_fiftieth_certifies_whatever_the_labels():
+    samples = split(*numbered(10_000), np.random.default_rng(1), of())
+    assert (samples.fresh.n_rows, samples.n_reserve, samples.n_judge) == (200, 2_300, 500)
+    # Never more than 20,000 rows each, but for the reserve, which costs nothing.
+    rows = np.zeros((1_500_000, 1)), np.zeros(1_500_000)
+    samples = split(*rows, np.random.default_rng(1), of(1))
+    assert (samples.fresh.n_rows, samples.n_reserve, samples.n_judge) == (20_000, 355_000, 20_000)
+
+
+@pytest.mark.parametrize(
+    ("n", "d", "n_hidden", "fresh", "reserve"),
+    [
+        # Ample: a quarter of the rows is held out, of it a fiftieth of all to the end; of few rows a tenth, up to 100.
+        (10_000, 5, 2, 200, 2_300),
+        (2_000, 5, 2, 100, 400),
+        (600, 5, 2, 60, 90),
+        # More than a quarter where that takes 90 rows, up to half.
+        (200, 3, 1, 20, 70),
+        (160, 3, 1, 20, 60),
+        # What learns keeps five rows for each of (k + 1)(d + 1) unknowns: here 150 of 180, then all.
+        (180, 14, 1, 20, 10),
+        (150, 14, 1, 20, 0),
+        (700, 30, 10, 20, 0),
+        (1_700, 30, 9, 100, 50),
+        # Where the number of units is not known, four are expected.
+        (700, 30, "auto", 20, 0),
+        (1_100, 30, "auto", 100, 175),
+        # Of very few rows a fifth.
+        (50, 3, 1, 10, 0),
+        (9, 3, 1, 1, 0),
+        (4, 3, 1, 1, 0),
+    ],
+)
+def test_how_many_rows_are_held_out(n, d, n_hidden, fresh, reserve):
+    assert of(d, n_hidden=n_hidden)(n) == HoldOut(fresh, reserve)
+
+
+@pytest.mark.parametrize(
+    ("n", "share", "fresh"), [(1_000, 0.4, 400), (1_000, 0.001, 1), (10, 0.01, 1), (4, 0.9, 1), (8, 0.999, 5)]
+)
+def test_a_share_that_is_asked_for_is_held_out_to_the_end(n, share, fresh):
+    assert of(share=share)(n) == HoldOut(fresh, 0)
+
+
+def test_fewer_rows_are_enough_for_a_lower_confidence():
+    assert of(n_enough=45)(140) == HoldOut(20, 25)
+    assert of(n_enough=90)(140) == HoldOut(20, 50)  # half of the rows
+
+
+@pytest.mark.parametrize("d", [1, 7])
+@pytest.mark.parametrize("k", [0, 3, "auto"])
+def test_something_is_left_to_learn_and_judge(k, d):
+    for n in range(4, 400):
+        out = of(d, n_hidden=k)(n)
+        assert out.n_fresh >= 1
+        assert out.n_reserve >= 0
+        assert out.n_fresh + out.n_reserve <= n // 2
+        samples = split(*numbered(n, d), np.random.default_rng(0), of(d, n_hidden=k))
+        assert min(samples.n_train, samples.n_judge) >= 1
 
 
 def test_the_division_is_a_function_of_rng_alone():
-    first, second, other = (split(*numbered(500), np.random.default_rng(seed)) for seed in (3, 3, 4))
+    first, second, other = (split(*numbered(500), np.random.default_rng(seed), of()) for seed in (3, 3, 4))
     np.testing.assert_array_equal(first.rows.in_memory().y, second.rows.in_memory().y)
-    np.testing.assert_array_equal(first.y_val, second.y_val)
-    assert not np.array_equal(first.y_val, other.y_val)
+    np.testing.assert_array_equal(fresh_labels(first), fresh_labels(second))
+    assert not np.array_equal(fresh_labels(first), fresh_labels(other))
 
 
 @pytest.mark.statistical
-def test_every_row_is_as_likely_to_certify():
-    # 2000 divisions of 100 rows, 20 of which certify: a row's count is binomial, and the largest deviation
-    # over 100 rows exceeds 6 standard deviations with probability below 1e-6 (normal tail, union bound).
-    counts = np.zeros(100)
+@pytest.mark.parametrize("part", ["fresh", "reserve"])
+def test_every_row_is_as_likely_to_certify(part):
+    # 2000 divisions of 160 rows, of which 20 certify and 60 are in the reserve: a row's count is binomial, and the
+    # largest deviation over 160 rows exceeds 6 standard deviations with probability below 1e-6 (normal tail, union
+    # bound).
+    counts = np.zeros(160)
     for seed in range(2000):
-        counts[split(*numbered(100), np.random.default_rng(seed)).y_val.astype(int)] += 1
-    width = 6 * np.sqrt(2000 * 0.2 * 0.8)
-    assert np.max(np.abs(counts - 400)) <= width
+        samples = split(*numbered(160), np.random.default_rng(seed), of())
+        counts[getattr(samples, part).in_memory().y.astype(int)] += 1
+    p = {"fresh": 20, "reserve": 60}[part] / 160
+    width = 6 * np.sqrt(2000 * p * (1 - p))
+    assert np.max(np.abs(counts - 2000 * p)) <= width
     # Negative control: a division that takes the first rows is seen.
-    assert 2000 - 400 > width
+    assert 2000 * (1 - p) > width
 
 
 def test_from_parts_shuffles_what_learns_and_leaves_the_certificate_rows():
     X, y = numbered(200)
-    samples = Samples.from_parts(X[:150], y[:150], X[150:], y[150:], np.random.default_rng(0))
+    parts = X[:150], y[:150], X[150:], y[150:]
+    samples = Samples.from_parts(*parts, np.random.default_rng(0), law="N(0, I)", repeats=True)
     rows = samples.rows.in_memory()
     np.testing.assert_array_equal(np.sort(rows.y), y[:150])
     assert not np.array_equal(rows.y, y[:150])
     np.testing.assert_array_equal(rows.X[:, 0], rows.y)
-    np.testing.assert_array_equal(samples.y_val, y[150:])
+    np.testing.assert_array_equal(fresh_labels(samples), y[150:])
     assert samples.n_features == 3
+    assert (samples.law, samples.repeats, samples.n_reserve) == ("N(0, I)", True, 0)
 
 
 def test_notes_of_one_division_are_not_those_of_another():
-    first, second = (split(*numbered(10), np.random.default_rng(0)) for _ in range(2))
+    first, second = (split(*numbered(10), np.random.default_rng(0), of()) for _ in range(2))
     first.notes.append("seen")
     assert second.notes == []
 
@@ -79,10 +152,10 @@ def test_notes_of_one_division_are_not_those_of_another():
 @pytest.mark.parametrize("dtype", [np.float32, np.float16, np.int8, np.uint16, np.int64])
 def test_any_real_type_becomes_float64_in_the_division(dtype):
     X, y = numbered(20)
-    samples = split(*checked_rows(X.astype(dtype), y.astype(dtype)), np.random.default_rng(0))
-    rows = samples.rows.in_memory()
-    assert rows.X.dtype == rows.y.dtype == samples.X_val.dtype == samples.y_val.dtype == np.float64
-    np.testing.assert_array_equal(np.sort(np.concatenate([rows.y, samples.y_val])), y)
+    samples = split(*checked_rows(X.astype(dtype), y.astype(dtype)), np.random.default_rng(0), of())
+    rows, fresh = samples.rows.in_memory(), samples.fresh.in_memory()
+    assert rows.X.dtype == rows.y.dtype == fresh.X.dtype == fresh.y.dtype == np.float64
+    np.testing.assert_array_equal(np.sort(np.concatenate([rows.y, fresh.y])), y)
 
 
 @pytest.mark.parametrize(
@@ -168,6 +241,22 @@ TABLE = {
     ),
     "time_limit NaN": (X5, Y5, {"time_limit": np.nan}, '"time_limit" of learn .* got nan'),
     "time_limit text": (X5, Y5, {"time_limit": "1 min"}, "\"time_limit\" of learn .* got '1 min'"),
+    "target_lipschitz -1": (
+        X5,
+        Y5,
+        {"target_lipschitz": -1.0},
+        '"target_lipschitz" of learn must be None or a number >= 0, got -1.0',
+    ),
+    "target_lipschitz inf": (X5, Y5, {"target_lipschitz": np.inf}, '"target_lipschitz" of learn .* got inf'),
+    "target_lipschitz text": (X5, Y5, {"target_lipschitz": "1"}, '"target_lipschitz" of learn .* got .1.'),
+    "holdout 0": (
+        X5,
+        Y5,
+        {"holdout": 0.0},
+        r'"holdout" of learn must be None or a share of the rows in \(0, 1\), got 0.0',
+    ),
+    "holdout 1": (X5, Y5, {"holdout": 1}, r'"holdout" of learn must be .* got 1'),
+    "holdout NaN": (X5, Y5, {"holdout": np.nan}, r'"holdout" of learn must be .* got nan'),
     "y with Oracle": (Oracle(lambda X: X[:, 0], n_features=2), Y5, {}, '"y" of learn must be left out'),
 }
 

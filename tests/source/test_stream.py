@@ -7,7 +7,7 @@ from netlearn import FileSource, learn, teachers
 from netlearn import corridor as corridor_module
 from netlearn.errors import InputError
 from netlearn.source import ArraySource
-from netlearn.source.samples import hold
+from netlearn.source.samples import HoldOut, hold
 from netlearn.source.stream import Streamed, gathered
 from tests.polish.several import network
 
@@ -50,11 +50,13 @@ def test_rows_set_aside_are_left_out_in_every_pass(apart, outputs):
 
 
 def test_a_stream_is_divided_into_rows_that_hold_judge_and_certify():
-    samples = hold(numbered(30_000), 5000, np.random.default_rng(0))
-    assert (samples.n_train, samples.n_judge, len(samples.y_val)) == (5000, 1500, 600)
+    out = HoldOut(600, 4000)  # whatever the reserve would be: a stream has none
+    samples = hold(numbered(30_000), 5000, out, np.random.default_rng(0))
+    fresh = samples.fresh.in_memory().y
+    assert (samples.n_train, samples.n_judge, samples.n_reserve, len(fresh)) == (5000, 1500, 0, 600)
     held = samples.rows.in_memory().y
     read = passed(samples.beyond)[1]
-    assert not set(samples.y_val) & set(read)
+    assert not set(fresh) & set(read)
     assert set(held) <= set(read)
     assert len(read) == 30_000 - 600
     # Neither the first rows nor the last are favoured: means of 5000 of 30,000 numbers are within 5 sd.
@@ -62,9 +64,10 @@ def test_a_stream_is_divided_into_rows_that_hold_judge_and_certify():
 
 
 def test_fewer_rows_than_may_be_held_are_all_held_but_for_the_certificate():
-    samples = hold(numbered(1000), 5000, np.random.default_rng(0))
-    assert (samples.n_train, samples.n_judge, len(samples.y_val)) == (930, 50, 20)
-    assert sorted([*samples.rows.in_memory().y, *samples.y_val]) == list(range(1000))
+    samples = hold(numbered(1000), 5000, HoldOut(20, 230), np.random.default_rng(0))
+    fresh = samples.fresh.in_memory().y
+    assert (samples.n_train, samples.n_judge, samples.n_reserve, len(fresh)) == (930, 50, 0, 20)
+    assert sorted([*samples.rows.in_memory().y, *fresh]) == list(range(1000))
 
 
 @pytest.mark.parametrize(("noise", "agree"), [(0.0, 1e-8), (0.3, 0.3)])

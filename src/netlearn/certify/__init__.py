@@ -1,21 +1,46 @@
-"""Room 6, CERTIFY: how large the error can be, from rows that no other room has seen."""
+"""Room 6, CERTIFY: what rows that took no part in learning prove about a network."""
 
-from netlearn.certify.bernstein import bernstein_bound
-from netlearn.certify.certificate import Certificate, certify, lipschitz_constant
+from netlearn.certify.certificate import (
+    STEEPNESS,
+    Basis,
+    Certificate,
+    certify,
+    certify_rows,
+    moved_by,
+    without_bound,
+)
+from netlearn.certify.envelope import envelope_bound, root_mean_square_bound
+from netlearn.certify.law import recognised
 from netlearn.certify.lipschitz import (
     certification_rows,
     log10_validation_rows,
     mean_square_bound,
     validation_rows,
 )
+from netlearn.certify.score import Score, linear_signal, scored
+from netlearn.certify.share import LARGEST_SHARE, rows_for_share, share_beyond
+from netlearn.certify.slope import lipschitz_constant
 
 __all__ = [
+    "LARGEST_SHARE",
+    "STEEPNESS",
+    "Basis",
     "Certificate",
-    "bernstein_bound",
+    "Score",
     "certification_rows",
     "certify",
+    "certify_rows",
+    "envelope_bound",
+    "linear_signal",
     "lipschitz_constant",
     "log10_validation_rows",
     "mean_square_bound",
+    "moved_by",
+    "recognised",
+    "root_mean_square_bound",
+    "rows_for_share",
+    "scored",
+    "share_beyond",
     "validation_rows",
+    "without_bound",
 ]

@@ -36,8 +36,39 @@ def label_step(y: np.ndarray) -> float:
     return 0.0
 
 
-def rounding_of_labels(y: np.ndarray, errors: np.ndarray) -> str | None:
-    """Say in words how labels were rounded, if that alone explains the errors; None if it does not.
+def _steps(y: np.ndarray) -> tuple[str, np.ndarray]:
+    """Say in words how labels of one output were rounded, and by which step each; an empty string if they were not."""
+    with np.errstate(over="ignore"):
+        half = y.astype(np.float16)
+    step = label_step(y)
+    if step:
+        return f"multiples of {step:.3g}", np.full(len(y), step)
+    if len(y) > 0 and np.array_equal(half, y):
+        # Of labels near zero it is the network's own error that shows: the rounding of the others.
+        step = np.spacing(np.maximum(np.abs(half), np.float16(np.std(y))))
+        return "numbers of half precision", step.astype(float)
+    return "", np.zeros(len(y))
+
+
+def may_be_rounding(loss: float, y: np.ndarray, scale: float | np.ndarray) -> bool:
+    """Whether a mean square, in units of `scale`, is no larger than rounding leaves of such labels.
+
+    Parameters
+    ----------
+    loss : float
+        A mean over rows and outputs.
+    y : array of shape (n,) or (n, m)
+        Labels, some of those that it is about.
+    scale : float or array of shape (m,)
+    """
+    steps = np.transpose([_steps(own)[1] for own in np.atleast_2d(y.T)])
+    return loss <= _HALF_A_STEP**2 * float(np.mean((steps / scale) ** 2))
+
+
+def rounding_of_labels(y: np.ndarray, errors: np.ndarray) -> tuple[str, float]:
+    """Say in words how labels were rounded, if that alone explains the errors, and by how much at most.
+
+    An empty string and zero where it does not.
 
     Parameters
     ----------
@@ -46,19 +77,11 @@ def rounding_of_labels(y: np.ndarray, errors: np.ndarray) -> str | None:
     errors : array of the same shape
         Labels less the network's values, on rows that took no part in learning it.
     """
-    words = set()
+    words, largest = set(), []
     for own, error in zip(np.atleast_2d(y.T), np.atleast_2d(errors.T), strict=True):
-        with np.errstate(over="ignore"):
-            half = own.astype(np.float16)
-        step = label_step(own)
-        if step:
-            words.add(f"multiples of {step:.3g}")
-        elif np.array_equal(half, own):
-            # Of labels near zero it is the network's own error that shows: the rounding of the others.
-            step = np.spacing(np.maximum(np.abs(half), np.float16(np.std(own)))).astype(float)
-            words.add("numbers of half precision")
-        else:
-            return None
-        if not np.all(np.abs(error) <= _HALF_A_STEP * step):
-            return None
-    return " or ".join(sorted(words))
+        how, steps = _steps(own)
+        if not how or not np.all(np.abs(error) <= _HALF_A_STEP * steps):
+            return "", 0.0
+        words.add(how)
+        largest.append(float(np.max(steps)) / 2)
+    return " or ".join(sorted(words)), float(np.linalg.norm(largest))

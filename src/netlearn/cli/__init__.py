@@ -67,6 +67,25 @@ Device = Annotated[
         metavar="NAME", help="Where to compute: cpu, or a device that torch knows.", rich_help_panel=_RUN
     ),
 ]
+TargetLipschitz = Annotated[
+    float | None,
+    typer.Option(
+        metavar="L",
+        help="How steep the function behind the labels is at most; the L2 bound rests on it.",
+        show_default="twice the network",
+    ),
+]
+HoldOut = Annotated[
+    float | None,
+    typer.Option(
+        metavar="SHARE",
+        help="Share of the rows held out for the certificate.",
+        show_default="a quarter, less with noisy labels",
+    ),
+]
+Strict = Annotated[
+    bool, typer.Option("--strict", help="End with exit code 3 unless the network is recovered or certified.")
+]
 TimeLimit = Annotated[
     float | None,
     typer.Option(
@@ -91,8 +110,8 @@ def root(
 ) -> None:
     """Learn one-hidden-layer ReLU networks from examples, and say how sure.
 
-    Exit codes: 0 recovered or certified, 2 bad input, 3 learned, but neither recovered nor certified at --epsilon, 130
-    and 143 stopped by Ctrl-C or SIGTERM.
+    Exit codes: 0 a model was fitted; 2 bad input; 3 with --epsilon or --strict, a model was fitted but is neither
+    recovered nor certified; 130 and 143 stopped by Ctrl-C or SIGTERM.
     """
 
 
@@ -191,10 +210,13 @@ def learn(
     biases: Biases = "auto",
     epsilon: Epsilon = None,
     failure_prob: FailureProb = 0.01,
+    target_lipschitz: TargetLipschitz = None,
+    holdout: HoldOut = None,
     robust: Annotated[
         bool,
-        typer.Option("--robust", help="Set aside rows far outside all others, and a few wrong labels."),
+        typer.Option("--robust", help="Leave out rows far outside all others, and a few wrong labels."),
     ] = False,
+    strict: Strict = False,
     out: ModelOut = None,
     report: ReportOut = None,
     predictions: Annotated[
@@ -234,7 +256,19 @@ def learn(
     from netlearn.cli.output import deliver
 
     options = Options(
-        n_hidden, biases, epsilon, failure_prob, seed, time_limit, threads, device, checkpoint, robust
+        n_hidden,
+        biases,
+        epsilon,
+        failure_prob,
+        seed,
+        time_limit,
+        threads,
+        device,
+        checkpoint,
+        robust,
+        target_lipschitz,
+        holdout,
+        strict,
     )
     outputs, cluster = Outputs(out, report, predictions), Cluster(scheduler, workers)
     deliver(answer(data, target, features, options, outputs, cluster), as_json=json)
@@ -303,6 +337,9 @@ def extract(
     biases: Biases = "auto",
     epsilon: Epsilon = None,
     failure_prob: FailureProb = 0.01,
+    target_lipschitz: TargetLipschitz = None,
+    holdout: HoldOut = None,
+    strict: Strict = False,
     out: ModelOut = None,
     report: ReportOut = None,
     seed: Seed = 0,
@@ -316,7 +353,19 @@ def extract(
     from netlearn.cli.learning import Options, Outputs
     from netlearn.cli.output import deliver
 
-    options = Options(n_hidden, biases, epsilon, failure_prob, seed, time_limit, threads, device)
+    options = Options(
+        n_hidden,
+        biases,
+        epsilon,
+        failure_prob,
+        seed,
+        time_limit,
+        threads,
+        device,
+        target_lipschitz=target_lipschitz,
+        holdout=holdout,
+        strict=strict,
+    )
     deliver(answer(spec, features, budget, options, Outputs(out, report)), as_json=json)
 
 

@@ -2,18 +2,19 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from rich.table import Table
 from rich.text import Text
 
-from netlearn.certify import Certificate
+from netlearn.certify import Certificate, Score
 from netlearn.cli.output import card, table
 from netlearn.network import ShallowNetwork
 from netlearn.result import LearnResult, Probe
 from netlearn.subspace import sine
+from netlearn.words import bound_sentence, percent_up, rounded_up, share_sentence
 
 if TYPE_CHECKING:
     from netlearn.run import Progress
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 _SHOWN_EIGENVALUES = 6
 """As many as an 80-column terminal holds."""
 _SHOWN_OUTPUTS = 12
+_LIMITS = ("largest", "bound")
 
 
 @dataclass(frozen=True)
@@ -71,14 +73,18 @@ def network_data(network: ShallowNetwork) -> dict[str, Any]:
 def certificate_data(certificate: Certificate) -> dict[str, Any]:
     """Give the certificate with its assumptions and all that `recheck` needs."""
     return {
-        # JSON knows no infinity, which is the bound where the rows were too few.
+        "share": certificate.share,
+        "tolerance": certificate.tolerance,
+        # JSON knows no infinity, which is the bound where nothing proves one.
         "error_bound": certificate.error_bound if math.isfinite(certificate.error_bound) else None,
+        "why_no_bound": certificate.why_no_bound,
         "confidence": certificate.confidence,
         "n_val": certificate.n_val,
+        "n_bound": certificate.n_bound,
+        "moved": certificate.moved,
         "empirical_error": certificate.empirical_error,
-        "method": certificate.method,
         "assumptions": list(certificate.assumptions),
-        "constants": certificate.constants,
+        "basis": asdict(certificate.basis),
         "per_output": [certificate_data(own) for own in certificate.per_output],
     }
 
@@ -88,8 +94,9 @@ def result_data(result: LearnResult, *, cut: float | None = None) -> dict[str, A
     seen = result.diagnostics
     return {
         "status": result.status.name,
-        "message": result.status.value,
+        "message": result.message,
         "success": result.success,
+        "score": None if result.score is None else score_data(result.score),
         "network": None if result.network is None else network_data(result.network),
         "certificate": None if result.certificate is None else certificate_data(result.certificate),
         "subspace": None if result.subspace is None else result.subspace.tolist(),
@@ -104,6 +111,16 @@ def result_data(result: LearnResult, *, cut: float | None = None) -> dict[str, A
         "rows": seen.rows,
         "seconds": seen.seconds,
         "notes": list(seen.notes),
+        "advice": seen.advice,
+    }
+
+
+def score_data(score: Score) -> dict[str, Any]:
+    """Give the estimates from held-out rows."""
+    data = asdict(score)
+    return {
+        name: None if isinstance(value, float) and not math.isfinite(value) else value
+        for name, value in data.items()
     }
 
 
@@ -136,21 +153,11 @@ def progress_sentence(progress: "Progress") -> str:
     return f"{progress.room}: {progress.message} ({progress.seconds:.0f} s)"
 
 
-def certificate_sentence(certificate: Certificate) -> str:
-    """Say what is certified, from what, by which inequality and under which assumptions."""
-    return f"{bound_sentence(certificate)}. Assumed: {'; '.join(certificate.assumptions)}"
-
-
-def bound_sentence(certificate: Certificate) -> str:
-    """Say what is certified, from what and by which inequality."""
-    together = " of all outputs together" if certificate.per_output else ""
-    bound = f"error{together} at most {rounded_up(certificate.error_bound)}"
-    if not math.isfinite(certificate.error_bound):
-        bound = "no bound, the rows are too few"
-    return (
-        f"{bound}, with confidence {certificate.confidence:g}, from {certificate.n_val:,} fresh rows "
-        f"({certificate.method})"
-    )
+def certificate_sentences(certificate: Certificate) -> Iterator[tuple[str, str]]:
+    """Say what fresh rows prove, and what that assumes."""
+    yield "share", share_sentence(certificate)
+    yield "bound", bound_sentence(certificate)
+    yield "assumed", "; ".join(certificate.assumptions)
 
 
 def neurons(network: ShallowNetwork) -> str:
@@ -164,22 +171,6 @@ def shape(network: ShallowNetwork) -> str:
     d, m = network.n_features, network.n_outputs
     outputs = f", {m} outputs" if m > 1 else ""
     return f"{neurons(network)} on {d} feature{'' if d == 1 else 's'}{outputs}"
-
-
-def rounded_up(bound: float) -> str:
-    """Write a bound in three digits that promise no more than it does.
-
-    Examples
-    --------
-    >>> rounded_up(0.10301), rounded_up(2.5), rounded_up(0.0)
-    ('0.104', '2.5', '0')
-    """
-    if bound == 0.0 or not math.isfinite(bound):
-        return f"{bound:g}"
-    nearest = f"{bound:.3g}"
-    if float(nearest) >= bound:
-        return nearest
-    return f"{float(nearest) + 10.0 ** (math.floor(math.log10(bound)) - 2):.3g}"
 
 
 def probe_name(probe: Probe) -> str:
@@ -226,11 +217,11 @@ def _sentences(result: LearnResult, comparison: Comparison | None) -> Iterator[t
         relative = "" if share is None else f", {share:.2g} of the planted network's norm"
         yield "error", f"{comparison.error:.2g}{relative}; exact, not sampled"
     if result.certificate is not None:
-        yield "certificate", certificate_sentence(result.certificate)
+        yield from certificate_sentences(result.certificate)
     if seen.noise_level is not None:
         own = "" if seen.excess_error is None else f"; the network's own error about {seen.excess_error:.2g}"
         yield "noise", f"standard deviation {seen.noise_level:.3g}{own}"
-    yield "status", f"{result.status.name}: {result.status.value}"
+    yield "status", f"{result.status.name}: {result.message}"
     yield "cost", f"{sum(seen.rows.values()):,} rows, {sum(seen.seconds.values()):.1f} seconds"
     for note in seen.notes:
         yield "note", note
@@ -239,7 +230,7 @@ def _sentences(result: LearnResult, comparison: Comparison | None) -> Iterator[t
 def outputs_table(names: Sequence[str], columns: dict[str, Sequence[float]], title: str = "") -> Table:
     """List numbers of each output: of many outputs only of those with the largest in the first column.
 
-    Numbers of a column that is called a bound are rounded up.
+    Numbers of columns that limit an error are rounded up.
     """
     order = np.arange(len(names))
     if len(names) > _SHOWN_OUTPUTS:
@@ -247,7 +238,7 @@ def outputs_table(names: Sequence[str], columns: dict[str, Sequence[float]], tit
     rows = table(title, "output", *columns)
     for index in order:
         values = (
-            rounded_up(column[index]) if heading == "bound" else f"{column[index]:.3g}"
+            rounded_up(column[index]) if heading in _LIMITS else f"{column[index]:.3g}"
             for heading, column in columns.items()
         )
         rows.add_row(Text(names[index]), *values)
@@ -261,10 +252,12 @@ def certificates_table(names: Sequence[str], certificate: Certificate, deviation
     each = certificate.per_output
     columns = {
         "error": [own.empirical_error for own in each],
+        "largest": [own.tolerance for own in each],
         "bound": [own.error_bound for own in each],
         "labels' deviation": deviations,
     }
-    title = f"All bounds hold, with confidence {certificate.confidence:g}"
+    share = percent_up(max(own.share for own in each))
+    title = f"At most {share} of new rows exceed the largest errors, all with confidence {certificate.confidence:g}"
     return outputs_table(names, columns, title)
 
 

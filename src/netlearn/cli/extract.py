@@ -42,7 +42,7 @@ def answer(
         "n_queries": oracle.n_queries,
         "precision": precision,
     }
-    return outcome(result, written, {**data, "seed": options.seed}, lines)
+    return outcome(result, written, {**data, "seed": options.seed}, lines, strict=options.must_succeed)
 
 
 def _precision(told: str | None, oracle: Oracle) -> str:

@@ -34,7 +34,8 @@ def answer(
         several = f", {source.n_outputs} outputs" if source.n_outputs > 1 else ""
         result = run(rows, options, f"Learning {data}: {source.n_features} features{several}")
     written = outputs.write(result, source)
-    return outcome(result, written, {"data": data, "n_rows": rows.n_rows, "seed": options.seed})
+    found = {"data": data, "n_rows": rows.n_rows, "seed": options.seed}
+    return outcome(result, written, found, strict=options.must_succeed)
 
 
 def names(text: str | None) -> list[str] | None:

@@ -11,16 +11,17 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from netlearn import learn
-from netlearn.cli.describe import bound_sentence, certificates_table, result_data, shape
+from netlearn.cli.describe import certificate_sentences, certificates_table, result_data, shape
 from netlearn.cli.models import SUFFIX
 from netlearn.cli.output import NOT_CERTIFIED, Answer, card, working
 from netlearn.cli.outputs import check_output
 from netlearn.cli.predictions import SUFFIXES as PREDICTIONS
 from netlearn.cli.predictions import predict_to_file
 from netlearn.cli.progress import Display, showing
-from netlearn.result import LearnResult, Status
+from netlearn.result import LearnResult
 from netlearn.source import FileSource, OnDevice, Oracle
 from netlearn.source.dask import DaskSource
+from netlearn.words import score_sentence
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,9 @@ class Options:
     device: str = "cpu"
     checkpoint: str | None = None
     robust: bool = False
+    target_lipschitz: float | None = None
+    holdout: float | None = None
+    strict: bool = False
 
     def arguments(self) -> dict[str, Any]:
         """Translate into the arguments of `learn`, which checks them."""
@@ -49,7 +53,14 @@ class Options:
             "time_limit": self.time_limit,
             "checkpoint": self.checkpoint,
             "robust": self.robust,
+            "target_lipschitz": self.target_lipschitz,
+            "holdout": self.holdout,
         }
+
+    @property
+    def must_succeed(self) -> bool:
+        """Whether only a recovered or certified network ends the command with 0."""
+        return self.strict or self.epsilon is not None
 
 
 @dataclass(frozen=True)
@@ -107,9 +118,17 @@ def threads(limit: int | None) -> Iterator[None]:
 
 
 def outcome(
-    result: LearnResult, written: dict[str, str], data: dict[str, Any], extra: dict[str, str] | None = None
+    result: LearnResult,
+    written: dict[str, str],
+    data: dict[str, Any],
+    extra: dict[str, str] | None = None,
+    *,
+    strict: bool = False,
 ) -> Answer:
-    """Make the answer of a run; `extra` are lines of the card that only this command has."""
+    """Make the answer of a run; `extra` are lines of the card that only this command has.
+
+    With `strict`, a network that is neither recovered nor certified ends the command with another exit code.
+    """
     answer = {
         **result_data(result),
         "names": list(result.names),
@@ -118,14 +137,15 @@ def outcome(
         "files": written,
         **data,
     }
-    return Answer(answer, result_view(result, written, extra or {}), 0 if result.success else NOT_CERTIFIED)
+    code = NOT_CERTIFIED if strict and not result.success else 0
+    return Answer(answer, result_view(result, written, extra or {}), code)
 
 
 def result_view(result: LearnResult, written: dict[str, str], extra: dict[str, str]) -> RenderableType:
     """Tell a result: how it ended, what was found, how sure that is, what to do next."""
     head = Text()
     head.append(result.status.name, style="bold green" if result.success else "bold yellow")
-    head.append(f"  {result.status.value}\n")
+    head.append(f"  {result.message}\n")
     lines = card()
     for label, sentence in [*_sentences(result), *extra.items()]:
         lines.add_row(label, Text(sentence))
@@ -151,12 +171,8 @@ def _sentences(result: LearnResult) -> Iterator[tuple[str, str]]:
     deviation = float(np.linalg.norm(result.held_out.y.std(axis=0)))
     if len(result.held_out.y) > 1 and deviation > 0.0:
         share = f"; the labels' standard deviation is {deviation:.3g}"
-    yield (
-        "error",
-        f"{certificate.empirical_error:.3g} on {certificate.n_val:,} held-out rows{together}{share}",
-    )
-    yield "certificate", bound_sentence(certificate)
-    yield "assumed", "; ".join(certificate.assumptions)
+    yield "held out", f"{score_sentence(result.score)}{together}{share}"
+    yield from certificate_sentences(certificate)
     if seen.noise_level is not None:
         own = (
             "" if seen.excess_error is None else f"; the network's own error is about {seen.excess_error:.2g}"
@@ -166,17 +182,8 @@ def _sentences(result: LearnResult) -> Iterator[tuple[str, str]]:
 
 
 def _next(result: LearnResult, model: str | None) -> str:
+    advice = "" if result.success else result.diagnostics.advice
     if model is None:
-        return "nothing was saved; to keep the network, add --out model.safetensors"
-    if result.success:
-        return f"netlearn predict {model} NEW_ROWS --out predictions.csv"
-    if result.status is Status.NOISE_LIMITED:
-        return (
-            f"netlearn recheck {model} FRESH_ROWS checks it on other rows; --epsilon certifies an error that "
-            "includes the noise"
-        )
-    if result.status is Status.OUT_OF_TIME:
-        return "allow more time with --time-limit, or say how many neurons there are with --n-hidden"
-    if result.status is Status.NOT_A_SMALL_NETWORK:
-        return "the network is a fit, not the truth; its held-out error stands, and a larger --n-hidden may lower it"
-    return "more rows; the network is saved as it is, with the error above"
+        saved = "nothing was saved; to keep the network, add --out model.safetensors"
+        return f"{advice}; {saved}" if advice else saved
+    return advice or f"netlearn predict {model} NEW_ROWS --out predictions.csv"

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from safetensors import safe_open
 
-from netlearn.certify import Certificate
+from netlearn.certify import Certificate, certify
 from netlearn.errors import InputError
 from netlearn.network import ShallowNetwork
 from netlearn.result import LearnResult, named_outputs
@@ -28,6 +28,8 @@ class Model:
     targets : tuple of str
         Names of the outputs; empty where they are not known.
     certificate : Certificate or None
+    result : LearnResult or None
+        All of the result, where the file holds one.
     """
 
     path: str
@@ -35,6 +37,7 @@ class Model:
     names: tuple[str, ...] = ()
     targets: tuple[str, ...] = ()
     certificate: Certificate | None = None
+    result: LearnResult | None = None
 
     @classmethod
     def load(cls, path: str) -> "Model":
@@ -45,7 +48,13 @@ class Model:
                 return cls(path, network)
         result = LearnResult.load(path)
         targets = result.output_names if result.target else ()
-        return cls(path, network, result.names, targets, result.certificate)
+        return cls(path, network, result.names, targets, result.certificate, result)
+
+    def recheck(self, X, y, failure_prob: float) -> Certificate:
+        """Certify the network on rows that are refused where they are known to have taught it."""
+        if self.result is not None:
+            return self.result.recheck(X, y, failure_prob=failure_prob)
+        return certify(self.network, X, y, failure_prob=failure_prob)
 
     @property
     def output_names(self) -> tuple[str, ...]:

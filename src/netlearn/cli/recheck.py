@@ -3,17 +3,17 @@
 from rich.console import Group
 from rich.text import Text
 
-from netlearn.certify import certify
-from netlearn.cli.describe import bound_sentence, certificate_data, certificates_table, rounded_up
+from netlearn.cli.describe import certificate_data, certificate_sentences, certificates_table
 from netlearn.cli.models import Model
 from netlearn.cli.output import NOT_CERTIFIED, Answer, card, working
 from netlearn.errors import InputError
+from netlearn.words import rounded_up
 
 
 def answer(
     model: str, data: str, target: list[str] | None, epsilon: float | None, failure_prob: float | None
 ) -> Answer:
-    """Certify with the method and constants of the model's own certificate; `epsilon` is what must be met."""
+    """Certify on the basis of the model's own certificate; `epsilon` is what must be met."""
     loaded = Model.load(model)
     own = loaded.certificate
     if failure_prob is None:
@@ -23,11 +23,9 @@ def answer(
     if epsilon is not None and not epsilon > 0.0:
         raise InputError(f"--epsilon must be a positive number, got {epsilon}.")
     source = loaded.rows(data, target, labels=True)
-    method = "bernstein" if own is None else own.method
-    constants = {} if own is None else own.constants
     with working(f"Reading {data}"):
         X, y = source.arrays()
-    fresh = certify(loaded.network, X, y, failure_prob=failure_prob, method=method, **constants)
+    fresh = loaded.recheck(X, y, failure_prob)
     met = epsilon is None or fresh.error_bound <= epsilon
 
     head = Text()
@@ -37,10 +35,12 @@ def answer(
     lines = card()
     together = ", of all outputs together" if fresh.per_output else ""
     lines.add_row("error", f"{fresh.empirical_error:.3g} on the {fresh.n_val:,} rows of {data}{together}")
-    lines.add_row("certificate", Text(bound_sentence(fresh)))
-    lines.add_row("assumed", Text("; ".join(fresh.assumptions)))
+    for label, sentence in certificate_sentences(fresh):
+        lines.add_row(label, Text(sentence))
     if own is not None:
-        before = f"error {own.empirical_error:.3g} on {own.n_val:,} rows, bound {rounded_up(own.error_bound)}"
+        before = (
+            f"error {own.empirical_error:.3g} on {own.n_val:,} rows, the largest {rounded_up(own.tolerance)}"
+        )
         lines.add_row("when learned", before)
     found = {
         "model": model,

@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from netlearn.certify import certification_rows, certify, lipschitz_constant
+from netlearn.certify import Basis, certification_rows, certify, lipschitz_constant
+from netlearn.certify.law import STANDARD
 from netlearn.errors import InputError
 from netlearn.moments import MomentSum
 from netlearn.network import ShallowNetwork
@@ -31,6 +32,7 @@ from netlearn.search import (
     sphere_net_size,
 )
 from netlearn.search.bruteforce import DEFAULT_BUDGET
+from netlearn.source import ArraySource
 from netlearn.subspace import eigenprojector, joint_span, noise_floor
 
 _CERTIFIED_FRACTION = 0.55
@@ -182,7 +184,7 @@ def conclude(
             X,
             y,
             failure_prob=schedule.failure_prob,
-            target_lipschitz=target_lipschitz,
+            basis=Basis(STANDARD, target_lipschitz, method="mean"),
         )
     return LearnResult(
         network=network,
@@ -191,7 +193,7 @@ def conclude(
         subspace=found.V,
         schedule=schedule,
         diagnostics=replace(diagnostics, seconds=seconds, rows={**diagnostics.rows, "certify": n_rows}),
-        held_out=HeldOut.first(X, y),
+        held_out=HeldOut.first(ArraySource(X, y)),
     )
 
 

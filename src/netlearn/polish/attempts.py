@@ -45,6 +45,8 @@ _INSIDE, _ON_NET = 20_000, 5_000
 _RANKING_ROWS, _RANKING_PER_UNKNOWN = 50_000, 100
 # Units looked for in what a nearly exact fit leaves, and how often.
 _NEW_UNITS, _COMPLETIONS = 2, 3
+# Rows per unknown that a wider network needs to show whether it helps.
+_ROWS_PER_WIDER = 1.5
 # Two attempts whose held-out errors agree this closely have found the same thing: what is left is noise.
 _AGREEMENT = 0.02
 
@@ -348,6 +350,34 @@ class Search:
         through_V = self.in_subspace(n_hidden, max_tilts=1)
         if through_V is not None:
             yield through_V
+
+    def more_units_help(self, found: Candidate, asked: int | str) -> tuple[Candidate, bool | None]:
+        """Ask whether a wider network does better on the judging rows, beyond doubt; None if the rows cannot tell.
+
+        Where the width was not given, the wider network is taken, and the question asked again.
+        """
+        while not found.settled:
+            k, d = found.iterate.n_hidden, self.train.n_features
+            wider = min(2 * k + 4, int(self.train.n_rows / _ROWS_PER_WIDER / (d + 1)) - 1)
+            if wider <= k:
+                return found, None
+            if self.deadline():
+                break
+            self.tell("asking whether more units would help")
+            better = next(
+                (larger for larger in self.wider(found.iterate, wider) if self.is_better(larger, found)), None
+            )
+            if better is None:
+                break
+            if asked != "auto":
+                return found, True
+            found = replace(better, trace=found.trace + better.trace)
+        return found, False
+
+    def is_better(self, larger: Candidate, found: Candidate) -> bool:
+        """Whether the judging rows prefer the larger network by more than four standard errors."""
+        gain = self.squares(found.iterate) - self.squares(larger.iterate)
+        return larger.exact or bool(np.mean(gain) > 4.0 * np.std(gain) / math.sqrt(len(gain)))
 
     def agree(self, found: list[Candidate]) -> bool:
         """Whether the two best independent attempts came to one error, which then is noise."""

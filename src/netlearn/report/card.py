@@ -29,7 +29,7 @@ def card_html(result: LearnResult) -> str:
     ]
     if result.certificate is not None and result.certificate.per_output:
         parts.append(_shown(certificates_table(result)))
-    if result.network is not None and result.network.n_hidden:
+    if result.network is not None and result.network.n_hidden and result.status.name != "NO_SIGNAL":
         table = units_table(result, _SHOWN_UNITS)
         left = result.network.n_hidden - len(table.rows)
         parts.append(_shown(replace(table, left_out=f"and {left:,} more" if left else "")))

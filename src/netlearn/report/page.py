@@ -11,7 +11,14 @@ from netlearn.backend.extras import need
 from netlearn.network.files import write_whole
 from netlearn.report.sections import sections
 from netlearn.report.tables import certificates_table, parameters_table
-from netlearn.report.words import VERDICTS, certificate_sentence, departure_sentence, facts, target_words
+from netlearn.report.words import (
+    VERDICTS,
+    certificate_sentence,
+    departure_sentence,
+    facts,
+    target_words,
+    verdict_sentence,
+)
 
 if TYPE_CHECKING:
     from netlearn.result import LearnResult
@@ -54,6 +61,7 @@ def page_html(result: LearnResult) -> str:
         mark=mark,
         answer=answer,
         facts=facts(result),
+        verdict_sentence=verdict_sentence(result),
         certificate_sentence=certificate_sentence(result.certificate),
         departure_sentence=departure_sentence(result.diagnostics.departure),
         sections=sections(result),

@@ -64,7 +64,9 @@ class Section:
 
 
 def sections(result: LearnResult) -> list[Section]:
-    """Return the sections in the order of the page."""
+    """Return the sections in the order of the page; where nothing was found, nothing is interpreted."""
+    if result.status.name == "NO_SIGNAL":
+        return [_predicted(result)]
     return [make(result) for make in (_spectra, _summary, _features, _neurons, _predicted, _polish)]
 
 

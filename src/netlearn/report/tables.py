@@ -21,7 +21,8 @@ from netlearn.report.measures import (
     probe_name,
     worst_outputs,
 )
-from netlearn.report.words import column, number, rounded_up, share_text
+from netlearn.report.words import column, number, share_text
+from netlearn.words import rounded_up
 
 if TYPE_CHECKING:
     from netlearn.result import LearnResult
@@ -150,10 +151,17 @@ def fit_table(result: LearnResult) -> Table:
 
 
 def certificates_table(result: LearnResult) -> Table:
-    """List held-out error and bound of each of several outputs, the worst first where they are many."""
+    """List held-out error, tolerance and bound of each of several outputs, the worst first where they are many."""
     each = result.certificate.per_output
-    numbers = {output: (own.empirical_error, rounded_up(own.error_bound)) for output, own in enumerate(each)}
-    return _by_output(result, ["held-out error", "at most"], numbers)
+    numbers = {
+        output: (
+            own.empirical_error,
+            float(rounded_up(own.tolerance)),
+            float(rounded_up(own.error_bound)) if math.isfinite(own.error_bound) else None,
+        )
+        for output, own in enumerate(each)
+    }
+    return _by_output(result, ["held-out error", "largest error", "root mean square at most"], numbers)
 
 
 def _by_output(

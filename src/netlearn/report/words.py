@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from netlearn.report.measures import held_out_error
+from netlearn.words import bound_sentence, share_sentence, shown_r2
 
 if TYPE_CHECKING:
     from netlearn.certify import Certificate
@@ -20,6 +21,8 @@ _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 VERDICTS = {
     "RECOVERED": ("yes", "Yes: it reproduces labels it has never seen to rounding level."),
     "CERTIFIED": ("yes", "Yes, up to the certified error."),
+    "REPRODUCED": ("partly", "It reproduces all rows, but too few were held out to be sure of new ones."),
+    "NO_SIGNAL": ("no", "Nothing was found: it predicts no better than the mean."),
     "NOISE_LIMITED": ("partly", "Up to its held-out error: what it leaves unexplained looks like noise."),
     "NOT_A_SMALL_NETWORK": ("partly", "As a fit, not as a recovery: more units would explain more."),
     "TOO_FEW_ROWS": ("no", "Not yet: the rows do not determine the network."),
@@ -82,36 +85,22 @@ def plural(count: int, word: str) -> str:
 
 
 def certificate_sentence(certificate: Certificate | None) -> str:
-    """Say what is certified and how surely; `assumptions` say under which conditions."""
+    """Say what fresh rows prove; `assumptions` say under which conditions."""
     if certificate is None:
         return "There is no certificate."
-    if not math.isfinite(certificate.error_bound):
-        return f"No bound: {plural(certificate.n_val, 'fresh row')} are too few for one."
-    together = " of all outputs together" if certificate.per_output else ""
-    what = {
-        "bernstein": f"the root mean square error of its predictions{together}, label noise included,",
-        "lipschitz": f"the root mean square error{together} of the network under N(0, I)",
-    }[certificate.method]
-    # Rounded up: a bound that is rounded down is none.
-    return (
-        f"With confidence {100 * certificate.confidence:.10g}{_THIN_SPACE}%, {what} is at most "
-        f"{number(rounded_up(certificate.error_bound))}."
-    )
+    return ". ".join(_begun(sentence(certificate)) for sentence in (share_sentence, bound_sentence)) + "."
 
 
-def rounded_up(bound: float, digits: int = 3) -> float:
-    """Round up to so many digits.
+def verdict_sentence(result: LearnResult) -> str:
+    """Say of the certificate what the result's message does not: where all rows are reproduced, it states the share."""
+    said = result.status.name in ("RECOVERED", "REPRODUCED") and result.message != result.status.value
+    if result.certificate is None or not said:
+        return certificate_sentence(result.certificate)
+    return f"{_begun(bound_sentence(result.certificate))}."
 
-    Examples
-    --------
-    >>> rounded_up(0.12301), rounded_up(0.123)
-    (0.124, 0.123)
-    """
-    rounded = float(f"{bound:.{digits - 1}e}")
-    if rounded >= bound:
-        return rounded
-    step = 10.0 ** (math.floor(math.log10(bound)) - digits + 1)
-    return float(f"{rounded + step:.{digits - 1}e}")
+
+def _begun(sentence: str) -> str:
+    return sentence[0].upper() + sentence[1:]
 
 
 @dataclass(frozen=True)
@@ -151,6 +140,10 @@ def facts(result: LearnResult) -> list[Fact]:
     if error is not None:
         note = "" if error.relative is None else f"{percent(error.relative)} of the labels' spread"
         found.append(Fact("held-out-error", "Held-out error", number(error.rms), error.rms, note))
+    score = result.score
+    if score is not None and score.r2 is not None:
+        note = f"linear fit {shown_r2(score.r2_linear)}, mean {shown_r2(score.r2_mean)}; an estimate"
+        found.append(Fact("r2", "R2 on held-out rows", shown_r2(score.r2), score.r2, note))
     if seen.noise_level is not None:
         found.append(Fact("noise-level", "Label noise", number(seen.noise_level), seen.noise_level))
     elif result.status.name == "RECOVERED":

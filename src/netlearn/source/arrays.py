@@ -209,10 +209,9 @@ class SelectedRows:
         head._singles = self._singles
         return head
 
-    def tail(self, n_rows: int) -> SelectedRows:
-        """Return the last `n_rows` rows."""
-        order = self._order[self.n_rows - n_rows :]
-        return SelectedRows(self._X, self._y, order, self._change, self._cheap)
+    def between(self, start: int, stop: int) -> SelectedRows:
+        """Return the rows from `start` up to `stop`."""
+        return SelectedRows(self._X, self._y, self._order[start:stop], self._change, self._cheap)
 
     def labels(self):
         """Return the labels as they were given, in the order of the rows."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -10,16 +10,67 @@ from array_api_compat import is_array_api_obj, is_torch_array
 
 from netlearn.backend import namespace, real_array, to_numpy
 from netlearn.errors import InputError
-from netlearn.source.arrays import SelectedRows, Source
+from netlearn.source.arrays import ArraySource, SelectedRows, Source
 from netlearn.source.checkpoint import Checkpoint
 from netlearn.source.device import moved
 from netlearn.source.stream import Streamed, gathered
 
-# The judge takes a twentieth of the rows, which the last polish gets back; the certificate a fiftieth, for good:
-# with noisy labels each row withheld costs accuracy.
-_JUDGE_SHARE, _CERTIFICATE_SHARE = 20, 50
-_FEWEST, _MOST = 20, 20_000
+# One row in so many compares candidates; the last fit gets these rows back.
+_JUDGE_SHARE = 20
+# One row in so many is fresh to the end, with noisy labels too, where each row held out costs accuracy.
+_FRESH_SHARE = 50
+# Where that is fewer: 20 rows, of which a fifth of all must do where rows are very few; and up to 100, a tenth of all,
+# where rows are ample.
+_FEW_FRESH, _ENOUGH_FRESH = 20, 100
+# Rows that no part needs more of.
+_MOST = 20_000
+# One row in so many is held out where rows are ample and labels turn out exact; others get most of them back.
+_GENEROUS_SHARE = 4
+# Rows per unknown that are ample: held-out rows are taken from what is beyond.
+_AMPLE = 5
+# Units that are expected where their number is not given.
+_EXPECTED_UNITS = 4
 SMALLEST_SAMPLE = 4
+
+
+@dataclass(frozen=True)
+class HoldOut:
+    """How many rows to hold out.
+
+    Attributes
+    ----------
+    n_fresh : int
+        Rows for the certificate alone.
+    n_reserve : int
+        Rows that join these where labels turn out exact, and the last fit where they do not.
+    """
+
+    n_fresh: int
+    n_reserve: int
+
+    @classmethod
+    def of(
+        cls, n: int, n_features: int, *, n_hidden: int | str, n_enough: int, share: float | None = None
+    ) -> HoldOut:
+        """Decide before any row is looked at, from their number and what was asked for.
+
+        Parameters
+        ----------
+        n, n_features : int
+        n_hidden : int or "auto"
+        n_enough : int
+            Fresh rows from which a network can be called recovered.
+        share : float, optional
+            Share of the rows that the user wants held out.
+        """
+        if share is not None:
+            return cls(min(max(1, round(share * n)), n - 3), 0)
+        k = _EXPECTED_UNITS if isinstance(n_hidden, str) else n_hidden
+        spare = n - _AMPLE * (k + 1) * (n_features + 1)
+        fewest = max(1, min(_FEW_FRESH, n // 5))
+        n_fresh = min(max(n // _FRESH_SHARE, fewest, min(_ENOUGH_FRESH, n // 10, spare)), _MOST)
+        wanted = max(n // _GENEROUS_SHARE, n_enough)
+        return cls(n_fresh, max(0, min(wanted, n // 2, spare) - n_fresh))
 
 
 @dataclass(frozen=True)
@@ -29,10 +80,15 @@ class Samples:
     Attributes
     ----------
     rows : SelectedRows
-        In random order: the first `n_train` rows learn, the others judge.
-    n_train : int
-    X_val, y_val : arrays
+        In random order: the first `n_train` rows learn, the next `n_judge` compare candidates, the others are the
+        reserve, which joins the fresh rows where labels turn out exact, and the last fit where they do not.
+    n_train, n_judge : int
+    fresh : Source
         For the certificate alone.
+    law : str or None
+        Distribution of the fresh inputs where it is known, as in `certify.law`; None where rows have to tell.
+    repeats : bool
+        Whether the labels are known to be a fixed function of the inputs.
     weight : array of n_rows numbers, or None
         How often each of `rows` counts in the last least squares.
     beyond : Streamed or None
@@ -42,8 +98,10 @@ class Samples:
 
     rows: SelectedRows
     n_train: int
-    X_val: np.ndarray
-    y_val: np.ndarray
+    n_judge: int
+    fresh: Source
+    law: str | None = None
+    repeats: bool = False
     weight: np.ndarray | None = None
     beyond: Streamed | None = None
     notes: list[str] = field(default_factory=list)
@@ -54,15 +112,21 @@ class Samples:
         return self.rows.n_features
 
     @property
-    def n_judge(self) -> int:
-        """Number of rows that judge."""
-        return self.rows.n_rows - self.n_train
+    def n_reserve(self) -> int:
+        """Number of rows held out for now."""
+        return self.rows.n_rows - self.n_train - self.n_judge
+
+    @property
+    def reserve(self) -> SelectedRows:
+        """The rows held out for now, as they were given."""
+        return self.rows.between(self.n_train + self.n_judge, self.rows.n_rows)
 
     @classmethod
-    def from_parts(cls, X, y, X_val, y_val, rng: np.random.Generator) -> Samples:
-        """Shuffle the rows that learn and judge; the others stay as they are."""
+    def from_parts(cls, X, y, X_val, y_val, rng: np.random.Generator, *, law: str, repeats: bool) -> Samples:
+        """Shuffle the rows that learn and judge; the fresh ones, of a known law, stay as they are."""
         rows = SelectedRows(X, y, rng.permutation(len(y)))
-        return cls(rows, len(y) - _part(len(y), _JUDGE_SHARE), X_val, y_val)
+        n_judge = _n_judge(len(y))
+        return cls(rows, len(y) - n_judge, n_judge, ArraySource(X_val, y_val), law, repeats)
 
     def on(self, like) -> Samples:
         """Return the division with the rows that learn and judge in the library and on the device of `like`."""
@@ -74,26 +138,31 @@ class Samples:
 
 
 def hold(
-    source: Source, n_held: int, rng: np.random.Generator, checkpoint: Checkpoint | None = None
+    source: Source,
+    n_held: int,
+    held_out: HoldOut,
+    rng: np.random.Generator,
+    checkpoint: Checkpoint | None = None,
 ) -> Samples:
     """Divide the rows of a source that is too large for memory, in one pass: `n_held` random ones are to learn from.
 
-    Of fewer rows than that, all but those that judge and certify are.
+    Of fewer rows than that, all but those that judge and certify are. Rows beyond those that are held are read in every
+    pass of the last fit, so that none are held out for a time.
     """
     _refuse_too_few(source.n_rows)
-    n_val, n_judge = _part(source.n_rows, _CERTIFICATE_SHARE), _part(source.n_rows, _JUDGE_SHARE)
+    n_val, n_judge = held_out.n_fresh, _n_judge(source.n_rows)
     n_held = min(n_held, source.n_rows - n_val - n_judge)
     chosen = rng.choice(source.n_rows, n_val + n_held + n_judge, replace=False)
     val, held = gathered(source, [chosen[:n_val], chosen[n_val:]], checkpoint)
     _refuse_no_labels(held.y)
     beyond = Streamed(source, np.sort(chosen[:n_val]), held)
     rows = SelectedRows(held.X, held.y, np.arange(held.n_rows))
-    return Samples(rows, n_held, val.X, val.y, beyond=beyond)
+    return Samples(rows, n_held, n_judge, val, beyond=beyond)
 
 
-def _part(n: int, share: int) -> int:
-    """Return how many of `n` rows to set aside: one in `share`, but at least 20 where that is below a fifth."""
-    return max(1, min(max(n // share, min(_FEWEST, n // 5)), _MOST))
+def _n_judge(n: int) -> int:
+    """Return how many of `n` rows are to compare candidates."""
+    return max(1, min(max(n // _JUDGE_SHARE, min(_FEW_FRESH, n // 5)), _MOST))
 
 
 def checked_rows(X, y):
@@ -160,21 +229,24 @@ def split(
     X: np.ndarray,
     y: np.ndarray,
     rng: np.random.Generator,
+    held_out: Callable[[int], HoldOut],
     weight: np.ndarray | None = None,
     aside: Sequence[int] = (),
 ) -> Samples:
-    """Divide rows at random, those of weight zero or set aside left out; only those of the certificate are copied."""
+    """Divide rows at random, those of weight zero or set aside left out; no row is copied.
+
+    `held_out` takes the number of rows that are left to how many of them are to be held out.
+    """
     rows = np.arange(len(y)) if weight is None else np.flatnonzero(weight)
     order = rng.permutation(np.setdiff1d(rows, aside))
     _refuse_too_few(len(order))
-    n_val = _part(len(order), _CERTIFICATE_SHARE)
-    val = SelectedRows(X, y, order[:n_val]).in_memory()
-    order = order[n_val:]
-    n_train = len(order) - _part(n_val + len(order), _JUDGE_SHARE)
+    n, out = len(order), held_out(len(order))
+    fresh, order = SelectedRows(X, y, order[: out.n_fresh]), order[out.n_fresh :]
+    n_judge = _n_judge(n)
     return Samples(
         SelectedRows(X, y, order),
-        n_train,
-        to_numpy(val.X),
-        to_numpy(val.y),
-        None if weight is None else weight[order],
+        len(order) - n_judge - out.n_reserve,
+        n_judge,
+        fresh,
+        weight=None if weight is None else weight[order],
     )

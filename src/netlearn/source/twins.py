@@ -12,6 +12,9 @@ from netlearn.source.arrays import ArraySource, SelectedRows, Source, over_block
 # Share of copies that is more than chance and a few repeats.
 _MANY = 0.1
 _SEED = 0
+# Keys that a model keeps of the rows that it was learned from.
+_N_KEPT = 1024
+_SHORT = 52  # bits of a key that is kept
 
 
 @dataclass(frozen=True)
@@ -33,12 +36,13 @@ class Twins:
     n_val: int
 
     @classmethod
-    def between(cls, rows: ArraySource | SelectedRows, held_out: ArraySource) -> Twins:
+    def between(cls, rows: ArraySource | SelectedRows, *held_out: ArraySource | SelectedRows) -> Twins:
         """Compare all rows. Cost: sorting one number for each, and one reading where labels occur again and again."""
-        by_label = cls._by_keys(*(_first_output(some.labels()) for some in (rows, held_out)))
+        fresh = np.concatenate([_first_output(some.labels()) for some in held_out])
+        by_label = cls._by_keys(_first_output(rows.labels()), fresh)
         if not (by_label.many or by_label.many_held_out):
-            return cls(np.ones(rows.n_rows, dtype=bool), 0, held_out.n_rows)
-        return cls._by_keys(keys(rows), keys(held_out))
+            return cls(np.ones(rows.n_rows, dtype=bool), 0, len(fresh))
+        return cls._by_keys(keys(rows), np.concatenate([keys(some) for some in held_out]))
 
     @classmethod
     def _by_keys(cls, key: np.ndarray, key_val: np.ndarray) -> Twins:
@@ -61,18 +65,6 @@ class Twins:
         """Whether the certificate's rows took part in learning after all, as copies."""
         return self.n_held_out > _MANY * self.n_val
 
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What a reader should know of it, in sentences."""
-        n = len(self.first)
-        if not (self.many or self.many_held_out):
-            return ()
-        return (
-            f"only {self.n_distinct:,} of {n:,} rows differ, and {self.n_held_out:,} of the {self.n_val:,} held-out "
-            "rows are copies of rows that were learned from: where these stem from one observation, they certify "
-            "nothing",
-        )
-
 
 def _first_output(y) -> np.ndarray:
     return to_numpy(y if y.ndim == 1 else y[:, 0])
@@ -94,3 +86,29 @@ def keys(rows: Source) -> np.ndarray:
         return bits @ odd
 
     return np.concatenate(list(over_blocks(term, rows, rows.n_features)))
+
+
+def bottom_keys(rows: Source) -> np.ndarray:
+    """Return the smallest keys of the rows, 8 kB of them: enough to notice rows that are used again.
+
+    Keys are as good as random, so that these belong to a random part of the rows, and of other rows those with keys up
+    to the largest of these are as large a part.
+    """
+    return np.unique(_short(keys(rows)))[:_N_KEPT]
+
+
+def n_known(kept: np.ndarray, rows: Source) -> tuple[int, bool]:
+    """Return how many of the rows belong to those that keys were kept of, and whether that is an estimate."""
+    if len(kept) == 0:
+        return 0, False
+    own = _short(keys(rows))
+    seen = int(np.isin(own, kept).sum())
+    # Where only the smallest keys were kept, rows with such keys stand for all others.
+    some = len(kept) >= _N_KEPT
+    part = float(kept[-1]) / 2.0**_SHORT if some else 1.0
+    return min(round(seen / part), len(own)), some
+
+
+def _short(key: np.ndarray) -> np.ndarray:
+    """Return the leading bits of keys, which double precision holds exactly."""
+    return (key >> np.uint64(64 - _SHORT)).astype(float)

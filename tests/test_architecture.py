@@ -16,7 +16,7 @@ MAY_IMPORT = {
     **{room: BELOW.union(ROOMS[:place]) for place, room in enumerate(ROOMS)},
     "teachers": {"network", "errors"},
     "report": {*BELOW, "certify"},
-    "result": {"certify", "network", "errors", "report"},
+    "result": {"source", "certify", "network", "errors", "report"},
     "run": {"errors"},
     "verdict": {*BELOW, *ROOMS, "result", "run"},
     "asking": {*BELOW, *ROOMS, "result", "run"},

@@ -15,6 +15,7 @@ import numpy as np
 from netlearn.certify.certificate import CONSTANTS, Certificate
 from netlearn.errors import InputError
 from netlearn.network import ShallowNetwork, files
+from netlearn.source.recipe import Recipe
 
 if TYPE_CHECKING:
     from netlearn.paper.schedule import Schedule
@@ -168,6 +169,8 @@ class LearnResult:
         Of the features, where they are known.
     target : str or tuple of str
         Name of y, where it is known; the names of all outputs where there are several.
+    recipe : Recipe or None
+        What was done to the columns of a table before learning, and is done before predicting; None for arrays.
     """
 
     network: ShallowNetwork | None
@@ -179,6 +182,7 @@ class LearnResult:
     held_out: HeldOut | None = None
     names: tuple[str, ...] = ()
     target: str | tuple[str, ...] = ""
+    recipe: Recipe | None = None
 
     def __post_init__(self) -> None:
         if self.names and self.network is not None and len(self.names) != self.network.n_features:
@@ -300,6 +304,7 @@ def _packed(result: LearnResult) -> tuple[dict[str, np.ndarray], dict[str, Any]]
         "diagnostics": seen,
         "names": result.names,
         "target": result.target,
+        "recipe": None if result.recipe is None else asdict(result.recipe),
     }
     return arrays, data
 
@@ -320,6 +325,7 @@ def _unpacked(arrays: Mapping[str, np.ndarray], data: Mapping[str, Any]) -> dict
         "held_out": held_out,
         "names": _typed(tuple[str, ...], data["names"]),
         "target": _typed(str | tuple[str, ...], data["target"]),
+        "recipe": _typed(Recipe | None, data.get("recipe")),
     }
 
 
@@ -361,6 +367,8 @@ def _refuse_misfits(result: LearnResult) -> None:
     if network is None:
         return
     d, outputs = network.n_features, network.linear.shape[:-1]
+    if result.recipe is not None and result.recipe.n_features != d:
+        raise InputError(f"the recipe makes {result.recipe.n_features} features, not {d}.")
     if result.subspace is not None and (result.subspace.ndim != 2 or len(result.subspace) != d):
         raise InputError(f"the subspace of {d} features has the shape {result.subspace.shape}.")
     if held_out is not None:

@@ -326,7 +326,7 @@ def test_broken_files_are_refused(tmp_path, name):
 def test_an_absent_package_is_named_with_the_line_to_type(tmp_path, monkeypatch, name, package, extra):
     (tmp_path / name).write_bytes(b"")
     monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(MissingExtraError, match=rf"needs {package}, .* pip install 'netlearn\[{extra}\]'"):
+    with pytest.raises(MissingExtraError, match=rf"needs {package}, .* pip install '\.\[{extra}\]'"):
         load_blackbox(tmp_path / name)
 
 

@@ -66,7 +66,7 @@ def test_transform_gives_all_that_the_units_see(fitted):
     moved = X + np.random.default_rng(1).standard_normal((600, 2)) @ across
     np.testing.assert_allclose(fitted.transform(moved), Z, atol=1e-12)
     np.testing.assert_allclose(TARGET(moved) - moved @ TARGET.linear, y - X @ TARGET.linear, atol=1e-9)
-    assert list(fitted.get_feature_names_out()) == [f"netlearnregressor{i}" for i in range(3)]
+    assert list(fitted.get_feature_names_out()) == [f"direction{i}" for i in range(3)]
 
 
 def test_what_is_no_network_is_said_to_be_a_fit():
@@ -295,7 +295,10 @@ BAD = {
     "no column": ({"X": X[:50, :0]}, "0 feature"),
     "too few rows": ({"X": X[:3], "y": y[:3]}, "3 sample.*minimum of 4"),
     "words for numbers": ({"X": STRINGS}, "X and y: .*tall"),
-    "a column of words": ({"X": pandas.DataFrame(STRINGS, columns=list("abcde"))}, "tall"),
+    "a column of words": (
+        {"X": pandas.DataFrame(X[:50], columns=list("abcde")).assign(c="tall")},
+        'column "c" holds text: "tall" in row 1',
+    ),
     "words in y": ({"y": STRINGS[:, 0]}, "y must hold real numbers"),
     "complex numbers": ({"X": X[:50] + 1j}, "Complex data"),
     "weights": ({"sample_weight": np.full(50, -1.0)}, "sample_weight"),

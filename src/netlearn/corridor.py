@@ -73,7 +73,7 @@ def learn(
     ----------
     X : array or frame of shape (n, d), path, Dask array or frame, FileSource, DaskSource, Oracle or OnDevice
         Inputs, best from a Gaussian distribution; or a file to read; or a black box to ask. Columns of a frame or file
-        keep their names; a path is read as ``FileSource(path, target=y)``, with more options there. What is in Dask stays
+        keep their names; a path is read as ``FileSource(path, target=y)``. What is in Dask stays
         where it is: each pass over the rows is one task per partition. A torch tensor is computed with on its own
         device, a file or black box in `OnDevice` on the device named there.
     y : array, series or frame of shape (n,) or (n, m), name or names of columns, Dask array or series

@@ -15,7 +15,7 @@ from safetensors.torch import load_file
 from netlearn import LearnResult, ShallowNetwork, teachers
 from netlearn.certify import bernstein_bound
 from netlearn.cli import outputs, predictions
-from netlearn.cli.learn import names
+from netlearn.cli.tables import names
 
 NAMES = ("a", "b", "c")
 NETWORK = teachers.random(2, 3, 0, biases=0.5)
@@ -143,7 +143,6 @@ def test_options_reach_the_learner(run):
 
 def test_a_list_of_features_may_hold_quoted_commas():
     assert names('a, "b, c",d') == ["a", "b, c", "d"]
-    assert names(None) is None
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet", ".npy"])

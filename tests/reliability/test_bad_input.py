@@ -110,7 +110,7 @@ def flipped(data):
 
 LEARN = [
     ("X is None", {"X": None}, "X must"),
-    ("X is a path", {"X": "data.csv"}, "X must hold real numbers"),
+    ("X is a path beside labels", {"X": "data.csv"}, '"y" of learn must name the column'),
     ("X is a generator", {"X": (row for row in X)}, "X must"),
     ("X is a dict", {"X": {"a": 1.0}}, "X must"),
     ("X is ragged", {"X": [[1.0], [1.0, 2.0]] * 30}, "X must be an array of numbers"),
@@ -127,9 +127,9 @@ LEARN = [
     ("X holds objects", {"X": X.astype(object)}, "X must hold real numbers; got elements of type object"),
     ("X holds truth values", {"X": X > 0}, "X must hold real numbers; got elements of type bool"),
     ("X holds dates", {"X": X.astype("M8[s]")}, "X must hold real numbers"),
-    ("X holds text", {"X": FRAME.astype(str)}, "X must hold real numbers"),
+    ("X holds text", {"X": FRAME.assign(b="tall")}, 'column "b" holds text: "tall" in row 1'),
     ("X has records", {"X": np.zeros(60, dtype=[("a", "f8")])}, "X must hold real numbers"),
-    ("X is a frame with NaN", {"X": FRAME.mask(FRAME > 2)}, "X must be finite"),
+    ("X is a frame with NaN", {"X": FRAME.mask(FRAME > 2)}, "missing value"),
     ("X is in bfloat16", {"X": torch.tensor(X).bfloat16()}, "X must be a dense tensor"),
     ("X is a sparse tensor", {"X": torch.tensor(X).to_sparse()}, "X must be a dense tensor"),
     ("X is on no device", {"X": torch.zeros(60, 3, device="meta")}, "X must be a dense tensor"),

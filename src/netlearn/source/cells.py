@@ -26,6 +26,7 @@ _NUMBER = r"\s*[+-]?(\d+{0}?\d*|{0}\d+)([eE][+-]?\d+)?\s*"
 POINT, COMMA = (re.compile(_NUMBER.format(sign), re.ASCII) for sign in (r"\.", ","))
 _THOUSANDS = re.compile(r"[+-]?\d{1,3}([.,'\u2019\s]\d{3})+([.,]\d+)?", re.ASCII)
 _INFINITE = re.compile(r"\s*[+-]?inf(inity)?\s*", re.IGNORECASE)
+_PLAIN = frozenset((int, float, type(None)))
 _TRUTHS = {"true": 1.0, "false": 0.0}
 
 Tell = Callable[[str, int, object], None]
@@ -72,12 +73,14 @@ def _kind(cell: object, decimal: str) -> str:
 def numbers(cells: Sequence[object], decimal: str, truths: bool, tell: Tell) -> np.ndarray:
     """Return a column as float64: NaN where a cell is missing, infinity where it is wrong, which `tell` is told."""
     try:
+        if _PLAIN.issuperset(map(type, cells)):
+            return _finite(np.array(cells, dtype=float))  # None is NaN there
         if not truths and (joined := "".join(cells)).isascii() and "_" not in joined:
             if decimal == ".":
                 return _finite(np.array(list(map(float, cells)), dtype=float))
             if "." not in joined:
                 return _finite(np.array([float(cell.replace(decimal, ".")) for cell in cells], dtype=float))
-    except (TypeError, ValueError):
+    except (OverflowError, TypeError, ValueError):
         pass  # cells that are no text, or texts that are no numbers: one by one
     values = np.empty(len(cells))
     for place, cell in enumerate(cells):

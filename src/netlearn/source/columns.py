@@ -89,7 +89,7 @@ def _index(table: Table, wanted: Column, argument: str) -> int:
     return number % table.n_columns
 
 
-def by_names(table: Table, names: Sequence[str], argument: str) -> list[int]:
+def by_names(table: Table, names: Sequence[str]) -> list[int]:
     """Find the columns that a model was learned from; all that are not there are named."""
     absent = [name for name in names if name not in (table.names or ())]
     if not absent:
@@ -99,8 +99,8 @@ def by_names(table: Table, names: Sequence[str], argument: str) -> list[int]:
     near = difflib.get_close_matches(absent[0], table.names or (), n=1)
     hint = f' (did you mean "{near[0]}"?)' if near else ""
     raise InputError(
-        f"{table.path} must have the columns that the model was learned from; {quoted}{more} must be in "
-        f"{_listed(table)}{hint}."
+        f"{table.path} must have the columns that the model was learned from, but not in {_listed(table)} "
+        f"{'is' if len(absent) == 1 else 'are'} {quoted}{more}{hint}."
     )
 
 

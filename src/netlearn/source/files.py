@@ -63,8 +63,9 @@ class FileSource:
         How columns of text become numbers: each text becomes a feature, 1 where the column holds it and else 0. They
         are refused when left out.
     recipe : Recipe, optional
-        That of a model, to read a table as the one that it was learned from; takes the place of `features`, `keep`,
-        `drop` and `encode`. A text that the model has not seen counts as a missing value.
+        That of a model, to read a table as the one that it was learned from; takes the place of `keep`, `drop` and
+        `encode`. Columns are found by its names, or are the `features` in their order. A text that the model has not
+        seen counts as a missing value.
     labels_may_lack : bool
         Whether rows without a label are no problem, as labels are only compared with.
 
@@ -109,7 +110,7 @@ class FileSource:
         if recipe is None:
             inputs = chosen_features(table, targets, features, keep, drop)
         else:
-            inputs = _as_learned(table, targets, recipe)
+            inputs = _as_learned(table, targets, recipe, features)
         refuse_twice(table, [*inputs, *targets])
         self.path, self.n_outputs, self.n_read = table.path, len(targets), 0
         self.target = None
@@ -141,16 +142,16 @@ class FileSource:
             bad.add(column)
         if not problems:
             return
-        # It will not be used, so there is time to say what else is wrong.
-        inputs = [column for column in wanted.columns[:n] if column not in bad]
+        # It will not be used, so there is time to say what else is wrong, also with the texts.
+        inputs = [column for column in wanted.columns[:n] if column not in bad or column in texts]
         targets = [column for column in wanted.columns[n:] if column not in bad]
-        rest = _wanted(table, inputs, targets, wanted.recipe.missing, None, encode)
+        rest = _wanted(table, inputs, targets, wanted.recipe.missing, None, "onehot")
         if inputs or targets:
             survey(table, rest, self._size, problems)
         raise problems.error()
 
     def _problems(self) -> Problems:
-        return Problems(self.path, partial(label, self._table), self._table.place)
+        return Problems(self.path, partial(label, self._table), self._table.place, self._wanted.is_fitted)
 
     @property
     def _size(self) -> int:
@@ -316,12 +317,13 @@ class FileSource:
         return rows
 
 
-def _as_learned(table: Table, targets: Sequence[int], recipe: Recipe) -> list[int]:
+def _as_learned(
+    table: Table, targets: Sequence[int], recipe: Recipe, features: Sequence[Column] | None
+) -> list[int]:
     """Find the columns that a recipe reads: by their names where both have some, else by their order."""
-    if recipe.columns and table.names is not None:
-        return by_names(table, recipe.columns, "features")
-    apart = {*targets, *table.labels}
-    columns = [column for column in range(table.n_columns) if column not in apart]
+    if features is None and recipe.columns and table.names is not None:
+        return by_names(table, recipe.columns)
+    columns = chosen_features(table, targets, features, None, None)
     if len(columns) != recipe.n_columns:
         raise InputError(
             f"{table.path} must have {recipe.n_columns} columns beside the target, one for each that the model was "

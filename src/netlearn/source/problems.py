@@ -25,15 +25,14 @@ _ADVICE = {
     "text": "{encode=onehot} turns a column of text into one feature for each different text; " + _DROP,
     "text target": "the target must be a number: write classes as 0 and 1, or as one column for each class",
     "value": _DROP,
-    "no number": "correct these cells; " + _DROP,
+    "no number": "correct these cells",
     "thousands": "write numbers without a thousands separator",
     "decimal": "write all numbers with the same decimal sign, point or comma",
     "infinity": "correct these cells",
     "cells": "correct these rows: every row must have as many cells as there are columns",
     "unnamed": "name the column, or leave it out by its number, as in {drop=0}",
     "twice": "rename one of the columns",
-    "many": "texts that differ from row to row are names, dates or numbers of items, not categories; "
-    + _DROP,
+    "many": _DROP,
     "new": "{missing=mean} predicts for such a row as for an average one, {missing=drop} leaves its prediction empty",
     "empty": _DROP,
 }
@@ -66,13 +65,14 @@ class TableError(InputError):
         ]
         where = where if any("{" in one for one in self.advice) else ""
         if len(self.problems) == 1:
-            return [f"{self.path}: {self.problems[0]}. What helps{where}: {'; '.join(advice)}."]
+            helps = f" What helps{where}: {'; '.join(advice)}." if advice else ""
+            return [f"{self.path}: {self.problems[0]}.{helps}"]
         more = [f"and {self.n_more:,} problems more"] if self.n_more else []
         return [
             f"{self.path} has {len(self.problems) + self.n_more:,} problems (rows are counted from 1, without the "
             "header):",
             *(f"  - {one}" for one in (*self.problems, *more)),
-            f"What helps{where}:",
+            *([f"What helps{where}:"] if advice else []),
             *(f"  - {one}" for one in advice),
         ]
 
@@ -81,7 +81,7 @@ def in_python(option: str, value: str) -> str:
     """Write an option as `FileSource` takes it."""
     if option == "drop":
         names = ["..."] if value == _NAME else value.split(",")
-        return f"drop=[{', '.join(name if name.isdigit() else json.dumps(name) for name in names)}]"
+        return f"drop=[{', '.join(name if name.isdigit() else json.dumps(name, ensure_ascii=False) for name in names)}]"
     return f'{option}="{value}"'
 
 
@@ -108,10 +108,18 @@ class Problems:
         Names a column for a reader.
     place : callable
         Gives the file of a row that is counted from 0, and its number there.
+    is_fitted : bool
+        Whether it is read for a model, which needs the columns that it was learned from.
     """
 
-    def __init__(self, path: str, label: Callable[[int], str], place: Callable[[int], tuple[str, int]]):
-        self.path, self._label, self._place = path, label, place
+    def __init__(
+        self,
+        path: str,
+        label: Callable[[int], str],
+        place: Callable[[int], tuple[str, int]],
+        is_fitted: bool = False,
+    ):
+        self.path, self._label, self._place, self._is_fitted = path, label, place, is_fitted
         self._groups: dict[tuple[str, int], _Group] = {}
         self._details: dict[tuple[str, int], str] = {}
         # Columns of which the table itself says what is wrong with a cell; of others the numbers tell.
@@ -136,6 +144,10 @@ class Problems:
         if len(rows) > _SHOWN_PLACES:
             self._group(kind, column).count += len(rows) - _SHOWN_PLACES
 
+    def forget(self, kind: str, column: int) -> None:
+        """Take back what another problem of the column says better."""
+        self._groups.pop((kind, column), None)
+
     def detail(self, kind: str, column: int, text: str) -> None:
         """Add something to what is said of a column."""
         self._details[kind, column] = text
@@ -152,6 +164,8 @@ class Problems:
         if "missing" in kinds:
             kinds.pop("missing label", None)  # one of the two ways out for both
         advice = dict.fromkeys(part for kind in kinds for part in _ADVICE[kind].split("; "))
+        if self._is_fitted:
+            advice = [one for one in advice if "{drop=" not in one]
         droppable = dict.fromkeys(column for kind, column in keys if _DROP in _ADVICE[kind])
         made = TableError(
             "",
@@ -203,7 +217,7 @@ class Problems:
                 "infinity": f"holds infinity in {listed}",
                 "unnamed": "has no name (perhaps it is an index)",
                 "twice": f"is there {text} times",
-                "many": f"holds more than {text} different texts",
+                "many": f"holds more than {text} different texts: they are names, dates or the like, not categories",
                 "new": f"holds texts in {listed} that were not there when the model was learned: "
                 + self._details.get((kind, column), ""),
                 "empty": "is empty",

@@ -10,10 +10,16 @@ import numpy as np
 
 from netlearn.backend import to_numpy
 from netlearn.errors import InputError
+from netlearn.network import ShallowNetwork
 from netlearn.source.arrays import Source
 from netlearn.source.files import FileSource
 from netlearn.source.frames import FrameTable, frame_names, is_frame, plain_values, series_names
 from netlearn.source.recipe import Recipe
+
+
+def is_table(X: object) -> bool:
+    """Whether `X` is a path or a frame."""
+    return isinstance(X, str | os.PathLike) or is_frame(X)
 
 
 def read(X: Any, y: Any) -> tuple[Any, Any, dict[str, Any]]:
@@ -63,6 +69,22 @@ def _names_columns(y: object) -> bool:
 def _named(names, target, X: np.ndarray, recipe: Recipe) -> dict[str, Any]:
     means = np.mean(X, axis=0, dtype=float) if len(X) else ()
     return {"names": names, "target": target, "recipe": recipe.with_means(means)}
+
+
+def rows_as_learned(X: Any, recipe: Recipe) -> np.ndarray:
+    """Read a path or frame as the table that a model was learned from: X of all its rows, NaN where a value lacks."""
+    source = FileSource(X, [], recipe=recipe, labels_may_lack=True)
+    return np.concatenate([rows for rows, _ in source.aligned()])
+
+
+def predicted(network: ShallowNetwork, X: np.ndarray) -> np.ndarray:
+    """Return the network's values, NaN for a row that lacks a value."""
+    whole = ~np.isnan(X).any(axis=1)
+    if whole.all():
+        return network(X)
+    values = np.full((len(X), *network.linear.shape[:-1]), np.nan)
+    values[whole] = network(X[whole])
+    return values
 
 
 def column_means(rows: Source) -> np.ndarray:

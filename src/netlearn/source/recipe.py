@@ -82,7 +82,10 @@ class Recipe:
         if missing in (None, self.missing):
             return self
         if missing == "mean" and not self.means:
-            raise InputError('"missing" cannot be "mean" for a model that does not know the means.')
+            raise InputError(
+                '"missing" must not be "mean" for a model that was learned from an array, as it does not hold the '
+                "means of its features."
+            )
         return replace(self, missing=missing)
 
     def with_means(self, means: Sequence[float]) -> Recipe:

@@ -191,6 +191,7 @@ def _tell_columns(
     """Tell of columns that have too many texts, or nothing to take a mean of."""
     for column, book in books.items():
         if book.is_full:
+            problems.forget("text", column)
             problems.column("many", column, str(MOST_CATEGORIES))
         problems.detail("new", column, ", ".join(f'"{shown(text)}"' for text in book.unknown))
     if wanted.is_fitted or tally.n_rows == 0:
@@ -208,22 +209,23 @@ def sentences(found: Survey, wanted: Wanted, names: Sequence[str]) -> list[str]:
     """Say what was done to the table; `names` are those of the columns that were read."""
     said = []
     n, n_inputs, dropped = found.n_rows, wanted.n_inputs, found.n_rows - found.n_kept
-    n_gaps = sum(found.gaps[:n_inputs])
-    if found.recipe.missing == "mean" and n_gaps:
-        said.append(
-            f"missing values that were filled with the mean of their column: "
-            f"{_counted(names[:n_inputs], found.gaps[:n_inputs])}"
-        )
+    lacking = [gaps + found.unknown.get(place, 0) for place, gaps in enumerate(found.gaps)]
+    what = "are missing or texts that the model has not seen" if found.unknown else "are missing"
+    left = ("has", "have") if wanted.labels_may_lack else ("was", "were")
+    left = left[dropped != 1] + (" no prediction" if wanted.labels_may_lack else " left out")
+    if found.recipe.missing == "mean":
+        if any(lacking[:n_inputs]):
+            of = _counted(names[:n_inputs], lacking[:n_inputs])
+            said.append(f"values that {what} were filled with the mean of their column: {of}")
         if dropped:
-            said.append(f"{dropped:,} of {n:,} rows were left out, as they have no label")
+            said.append(f"{dropped:,} of {n:,} rows {left} for want of a label")
     elif dropped:
-        said.append(
-            f"{dropped:,} of {n:,} rows were left out, as values are missing: {_counted(names, found.gaps)}"
-        )
-    for name, texts in zip(names, found.recipe.categories, strict=False):
-        if texts:
-            some = ", ".join(texts[:6]) + (f" and {len(texts) - 6} more" if len(texts) > 6 else "")
-            said.append(f'column "{name}" is {len(texts)} features, one for each of its texts: {some}')
+        said.append(f"{dropped:,} of {n:,} rows {left}, as values {what}: {_counted(names, lacking)}")
+    if not wanted.is_fitted:
+        for name, texts in zip(names, found.recipe.categories, strict=False):
+            if texts:
+                some = ", ".join(texts[:6]) + (f" and {len(texts) - 6} more" if len(texts) > 6 else "")
+                said.append(f'column "{name}" is {len(texts)} features, one for each of its texts: {some}')
     return said
 
 

@@ -156,7 +156,7 @@ class XlsxTable(CellTable):
 
     def __init__(self, path: str):
         super().__init__(path)
-        calamine = need("python_calamine", extra="excel", purpose="Reading a workbook")
+        calamine = need("python_calamine", extra="files", purpose="Reading a workbook")
         try:
             book = calamine.CalamineWorkbook.from_path(path)
             rows = book.get_sheet_by_index(0).to_python(skip_empty_area=True) if book.sheet_names else []

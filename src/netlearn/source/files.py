@@ -16,7 +16,6 @@ from netlearn.source.ahead import one_ahead
 from netlearn.source.arrays import ArraySource
 from netlearn.source.columns import (
     Column,
-    by_names,
     chosen_features,
     indices,
     label,
@@ -26,8 +25,9 @@ from netlearn.source.columns import (
 )
 from netlearn.source.problems import Problems
 from netlearn.source.recipe import Recipe, check_encoding
-from netlearn.source.survey import Survey, Wanted, sentences, survey
-from netlearn.source.tables import Table, open_table
+from netlearn.source.survey import Survey, sentences, survey
+from netlearn.source.tables import open_table
+from netlearn.source.wanted import as_learned, wanted_of
 
 # Read at once: long enough for a disk, and cut into blocks for a core's cache afterwards.
 _CHUNK_ENTRIES = 2**20
@@ -110,7 +110,7 @@ class FileSource:
         if recipe is None:
             inputs = chosen_features(table, targets, features, keep, drop)
         else:
-            inputs = _as_learned(table, targets, recipe, features)
+            inputs = as_learned(table, targets, recipe, features)
         refuse_twice(table, [*inputs, *targets])
         self.path, self.n_outputs, self.n_read = table.path, len(targets), 0
         self.target = None
@@ -118,7 +118,7 @@ class FileSource:
             names = tuple(table.names[column] for column in targets)
             self.target = names[0] if self._one_target else names
         self._checked = False
-        self._wanted = _wanted(table, inputs, targets, missing, recipe, encode)
+        self._wanted = wanted_of(table, inputs, targets, missing, recipe, encode)
         self._wanted = replace(self._wanted, labels_may_lack=labels_may_lack)
         self._refuse_columns(encode)
 
@@ -145,7 +145,7 @@ class FileSource:
         # It will not be used, so there is time to say what else is wrong, also with the texts.
         inputs = [column for column in wanted.columns[:n] if column not in bad or column in texts]
         targets = [column for column in wanted.columns[n:] if column not in bad]
-        rest = _wanted(table, inputs, targets, wanted.recipe.missing, None, "onehot")
+        rest = wanted_of(table, inputs, targets, wanted.recipe.missing, None, "onehot")
         if inputs or targets:
             survey(table, rest, self._size, problems)
         raise problems.error()
@@ -315,37 +315,3 @@ class FileSource:
             self._found  # noqa: B018 - reads all rows once more, to name everything that is wrong with them
             raise InputError(f"{self.path} changed while it was read.")
         return rows
-
-
-def _as_learned(
-    table: Table, targets: Sequence[int], recipe: Recipe, features: Sequence[Column] | None
-) -> list[int]:
-    """Find the columns that a recipe reads: by their names where both have some, else by their order."""
-    if features is None and recipe.columns and table.names is not None:
-        return by_names(table, recipe.columns)
-    columns = chosen_features(table, targets, features, None, None)
-    if len(columns) != recipe.n_columns:
-        raise InputError(
-            f"{table.path} must have {recipe.n_columns} columns beside the target, one for each that the model was "
-            f"learned from; got {len(columns)}."
-        )
-    return columns
-
-
-def _wanted(
-    table: Table,
-    inputs: Sequence[int],
-    targets: Sequence[int],
-    missing: str | None,
-    recipe: Recipe | None,
-    encode: str | None,
-) -> Wanted:
-    if recipe is not None:
-        encoded = [
-            column for column, texts in zip(inputs, recipe.categories, strict=True) if texts
-        ]  # whatever they hold here
-        return Wanted((*inputs, *targets), recipe.with_policy(missing), tuple(encoded), is_fitted=True)
-    names = () if table.names is None else tuple(table.names[column] for column in inputs)
-    made = Recipe(names, ((),) * len(inputs), "error" if missing is None else missing)
-    encoded = tuple(column for column in inputs if column in table.texts) if encode else ()
-    return Wanted((*inputs, *targets), made, encoded)

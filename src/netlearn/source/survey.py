@@ -14,53 +14,7 @@ from netlearn.source.cells import MOST_CATEGORIES, Book
 from netlearn.source.problems import Problems, shown
 from netlearn.source.recipe import Recipe
 from netlearn.source.tables import Table
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """What is to be read of a table.
-
-    Attributes
-    ----------
-    columns : tuple of int
-        Columns of features, then of labels.
-    recipe : Recipe
-        Its categories are known if `is_fitted`, else empty tuples.
-    encoded : tuple of int
-        Columns of features that are read as texts.
-    is_fitted : bool
-        Whether the recipe is that of a model, and is only applied.
-    labels_may_lack : bool
-        Whether a row without a label is as good as others, as labels are only compared with.
-    """
-
-    columns: tuple[int, ...]
-    recipe: Recipe
-    encoded: tuple[int, ...] = ()
-    is_fitted: bool = False
-    labels_may_lack: bool = False
-
-    @property
-    def n_inputs(self) -> int:
-        """Number of columns of features."""
-        return self.recipe.n_columns
-
-    def books(self) -> dict[int, Book]:
-        """Return a book for each column of texts."""
-        of = dict(zip(self.columns[: self.n_inputs], self.recipe.categories, strict=True))
-        return {column: Book(of[column], is_fixed=bool(of[column])) for column in self.encoded}
-
-    def incomplete(self, values: np.ndarray) -> np.ndarray:
-        """Return which rows are left out: those that lack a label, or with "drop" anything."""
-        labels = values[:, self.n_inputs :]
-        gaps = np.zeros(len(values), dtype=bool) if self.labels_may_lack else np.isnan(labels).any(axis=1)
-        if self.recipe.missing == "drop":
-            inputs = values[:, : self.n_inputs]
-            gaps |= np.isnan(inputs).any(axis=1)
-            for place, texts in enumerate(self.recipe.categories):
-                if texts:
-                    gaps |= inputs[:, place] < 0
-        return gaps
+from netlearn.source.wanted import Wanted
 
 
 @dataclass(frozen=True)

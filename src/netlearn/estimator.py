@@ -220,8 +220,8 @@ class NetLearnRegressor(
                 ensure_min_samples=SMALLEST_SAMPLE,
             )
         except ValueError as error:
-            if is_frame(X):
-                FileSource(X, target=[]).arrays()  # names every column with texts or gaps
+            if is_frame(X) and y is not None:
+                read(X, y)  # names every column with texts or gaps
             # What follows the first line is advice on other estimators.
             raise InputError(f"fit cannot use its X and y: {str(error).splitlines()[0]}") from error
 

@@ -257,6 +257,12 @@ CSV_CASES = {
         ("", ""),
         target=-1,
     ),
+    "no header, text": Case(lambda: csv(frame(), header=False), ONEHOT, ("",) * 6, target=-1),
+    "years for names": Case(
+        lambda: csv(frame()[["size", "age", "price"]].set_axis(["2019", "2020", "price"], axis=1)),
+        {},
+        ("2019", "2020"),
+    ),
     "spaces around": Case(
         lambda: text("a , b , y\n" + "".join(f" {i} , NA ,{abs(i - 20)} \n {i} ,1, 2\n" for i in range(30))),
         {"missing": "mean"},

@@ -18,10 +18,16 @@ from netlearn.source.problems import Problems, shown
 
 # Rows that decide what a column holds.
 HEAD_ROWS = 1000
+_FEWEST_HEAD_ROWS, _HEAD_CELLS = 20, 2**18
 # Cells that are held as Python objects at a time.
 _BATCH_CELLS = 2**16
 
 Row = Sequence[object] | None
+
+
+def head_rows(n_columns: int) -> int:
+    """Return how many rows to look at: fewer of a wide table, as each cell takes a microsecond."""
+    return min(HEAD_ROWS, max(_FEWEST_HEAD_ROWS, _HEAD_CELLS // n_columns))
 
 
 class CellTable:
@@ -116,6 +122,7 @@ class JsonlTable(CellTable):
         if not names:
             raise InputError(f"{path} holds objects without keys.")
         self.names = tuple(names)
+        head = head[: head_rows(len(names))]
         self._judge([[found.get(name) for name in names] for found in head], len(names))
 
     def _objects(self) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -169,7 +176,7 @@ class XlsxTable(CellTable):
         self.names = tuple(str(cell).strip() for cell in rows[0]) if is_header else None
         self._rows = rows[1:] if is_header else rows
         self.n_rows = len(self._rows)
-        self._judge(self._rows[:HEAD_ROWS], len(rows[0]))
+        self._judge(self._rows[: head_rows(len(rows[0]))], len(rows[0]))
 
     def _records(self, problems: Problems | None) -> Iterator[Row]:
         yield from self._rows

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
@@ -91,12 +92,13 @@ def _index(table: Table, wanted: Column, argument: str) -> int:
 
 def by_names(table: Table, names: Sequence[str]) -> list[int]:
     """Find the columns that a model was learned from; all that are not there are named."""
-    absent = [name for name in names if name not in (table.names or ())]
+    places = {name: place for place, name in reversed(list(enumerate(table.names)))}
+    absent = [name for name in names if name not in places]
     if not absent:
-        return [table.names.index(name) for name in names]
+        return [places[name] for name in names]
     quoted = ", ".join(f'"{shown(name)}"' for name in absent[:12])
     more = f" and {len(absent) - 12} more" if len(absent) > 12 else ""
-    near = difflib.get_close_matches(absent[0], table.names or (), n=1)
+    near = difflib.get_close_matches(absent[0], table.names, n=1)
     hint = f' (did you mean "{near[0]}"?)' if near else ""
     raise InputError(
         f"{table.path} must have the columns that the model was learned from, but not in {_listed(table)} "
@@ -106,17 +108,18 @@ def by_names(table: Table, names: Sequence[str]) -> list[int]:
 
 def refuse_twice(table: Table, columns: Sequence[int]) -> None:
     """Refuse columns that were chosen twice."""
-    for place, column in enumerate(columns):
-        if column in columns[:place]:
+    for column, count in Counter(columns).items():
+        if count > 1:
             raise InputError(f"{table.path}: {label(table, column)} was chosen twice, as features or target.")
 
 
 def unusable(table: Table, columns: Sequence[int], problems: Problems) -> list[int]:
     """Tell `problems` of columns that cannot be told apart or hold neither numbers nor text; gives them."""
     found = []
+    counts = Counter(table.names or ())
     for column in columns:
         if table.names is not None:
-            count = table.names.count(table.names[column])
+            count = counts[table.names[column]]
             if not table.names[column].strip():
                 problems.column("unnamed", column)
                 found.append(column)

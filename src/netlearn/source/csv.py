@@ -20,8 +20,8 @@ import numpy as np
 
 from netlearn.errors import InputError
 from netlearn.source.arrow import said
-from netlearn.source.cell_tables import HEAD_ROWS, CellTable, Row
-from netlearn.source.cells import COMMA, POINT, Book, is_missing
+from netlearn.source.cell_tables import HEAD_ROWS, CellTable, Row, head_rows
+from netlearn.source.cells import COMMA, POINT, Book, is_missing, kind_of
 from netlearn.source.opening import BROKEN_STREAM, opened, opened_bytes
 from netlearn.source.problems import Problems
 
@@ -69,13 +69,21 @@ def sniff(path: str) -> Dialect:
         # Beside numbers with a point, a comma may be a thousands separator: then it is not read as a decimal.
         points = any("." in cell and POINT.fullmatch(cell) for cell in cells)
         decimal = "," if commas and not points else "."
-    number = COMMA if decimal == "," else POINT
-    is_number = [bool(number.fullmatch(cell)) for cell in rows[0]]
-    # A first row of numbers may lack some of them.
-    has_header = not (
-        any(is_number) and all(own or is_missing(cell) for own, cell in zip(is_number, rows[0], strict=True))
-    )
+    has_header = _has_header(rows[0], rows[1 : 1 + head_rows(len(rows[0]))], decimal)
     return Dialect(encoding, separator, decimal, has_header, skip=1 if announced else 0)
+
+
+def _has_header(first: Sequence[str], others: Sequence[Sequence[str]], decimal: str) -> bool:
+    """Whether the first row holds names: not if it has numbers, and a text only where the column holds texts."""
+    number = COMMA if decimal == "," else POINT
+    if not any(number.fullmatch(cell) for cell in first):
+        return True
+    for place, cell in enumerate(first):
+        if not is_missing(cell) and kind_of([cell], decimal) == "text":
+            below = [row[place] for row in others if place < len(row)]
+            if kind_of(below, decimal) != "text":
+                return True  # a word above numbers
+    return False
 
 
 def _decode(path: str, head: bytes) -> tuple[str, str]:
@@ -115,18 +123,21 @@ class CsvTable(CellTable):
         self.dialect = sniff(path)
         self.decimal = self.dialect.decimal
         with closing(self._lines()) as lines:
-            head = [row for _, row in islice(lines, HEAD_ROWS + 1)]
-        if not head:
-            raise InputError(f"{path} is empty.")
-        first = head[0]
-        n = len(first)
-        body = head[1:] if self.dialect.header else head
+            first = next(lines, None)
+            if first is None:
+                raise InputError(f"{path} is empty.")
+            n = len(first)
+            body = list(islice(lines, head_rows(n)))
+        body = body if self.dialect.header else [first, *body]
         # A separator at the end of every line makes a column that is none.
         while n > 1 and self.dialect.header and not first[n - 1].strip() and _is_empty(body, n - 1):
             n -= 1
         self.names = tuple(name.strip() for name in first[:n]) if self.dialect.header else None
         self._judge([row for row in (_fitted(row, n) for row in body) if row is not None], n)
         self._has_arrow = find_spec("pyarrow") is not None
+        self.arrow_names: list[str] | None = (
+            None  # of all columns, as Arrow has them; found when it first reads
+        )
 
     def chunks(
         self,
@@ -154,8 +165,8 @@ class CsvTable(CellTable):
                 yield rows[n_read:]
             n_read = max(0, n_read - len(rows))
 
-    def _lines(self) -> Iterator[tuple[int, list[str]]]:
-        """Give the cells of all lines that are not blank, the header's too, with the number of lines up to there."""
+    def _lines(self) -> Iterator[list[str]]:
+        """Give the cells of all lines that are not blank, the header's too."""
         encoding = "utf-8-sig" if self.dialect.encoding == "utf-8" else self.dialect.encoding
         try:
             with opened(self.path, encoding) as stream:
@@ -164,13 +175,13 @@ class CsvTable(CellTable):
                 reader = csv.reader(stream, delimiter=self.dialect.separator)
                 for row in reader:
                     if row and (len(row) > 1 or row[0].strip()):
-                        yield reader.line_num, row
+                        yield row
         except (csv.Error, *BROKEN_STREAM) as error:
             raise InputError(f"{self.path} cannot be read as CSV ({said(error)}).") from error
 
     def _records(self, problems: Problems | None) -> Iterator[Row]:
         with closing(self._lines()) as lines:
-            for number, (_, row) in enumerate(lines, -1 if self.dialect.header else 0):
+            for number, row in enumerate(lines, -1 if self.dialect.header else 0):
                 if number < 0:
                     continue
                 fitted = _fitted(row, self.n_columns)

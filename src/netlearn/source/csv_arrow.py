@@ -31,7 +31,9 @@ def chunks(
     import pyarrow
 
     with _refusals(), _stream(table.path) as stream:
-        own = _names(table)
+        if table.arrow_names is None:
+            table.arrow_names = _names(table)
+        own = table.arrow_names
         if len(own) < table.n_columns:
             raise NotForArrowError
         kinds = {own[column]: pyarrow.float64() for column in columns}

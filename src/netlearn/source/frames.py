@@ -15,8 +15,9 @@ _CELLS = (list, tuple)
 
 
 def is_frame(X: object) -> bool:
-    """Whether `X` is a frame of pandas or polars; asks without importing either."""
-    return type(X).__module__.partition(".")[0] in ("pandas", "polars") and hasattr(X, "columns")
+    """Whether `X` is a frame of pandas or polars, or of a kind made of these; asks without importing either."""
+    homes = {base.__module__.partition(".")[0] for base in type(X).__mro__}
+    return bool(homes & {"pandas", "polars"}) and hasattr(type(X), "columns") and hasattr(type(X), "to_numpy")
 
 
 def frame_names(X: object) -> tuple[str, ...]:
@@ -150,7 +151,7 @@ def _label_columns(y: object) -> list[np.ndarray | list[object] | str]:
 
 def _values(frame: object, index: int) -> np.ndarray | list[object] | str:
     """Return a column as numbers, with NaN where one is missing; as a list of cells; or the name of its type."""
-    if type(frame).__module__.startswith("polars"):
+    if not hasattr(frame, "iloc"):  # polars
         column = frame.to_series(index)
         kind = column.dtype
         if kind.is_numeric() or str(kind) == "Boolean":

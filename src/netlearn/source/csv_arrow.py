@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from netlearn.source.arrow import as_numbers
 from netlearn.source.cells import MISSING, Book
-from netlearn.source.opening import BROKEN_STREAM, COMPRESSED, opened_bytes
+from netlearn.source.opening import BROKEN_STREAM, COMPRESSED
 
 if TYPE_CHECKING:
     from netlearn.source.csv import CsvTable
 
 _BLOCK_BYTES = 2**22
+_CODECS = {".gz": "gzip", ".bz2": "bz2"}
 # Arrow compares cells as they are: in capitals, in small letters and as "NaN", "None" and "Null" are written.
 _NULLS = sorted({form(text) for text in MISSING for form in (str, str.upper, str.title)} | {"NaN", "-NaN"})
 
@@ -58,8 +60,13 @@ def _names(table: CsvTable) -> list[str]:
 
 
 def _stream(path: str):
-    """Return what Arrow reads: a path, which it reads without Python, or bytes that Python decompresses."""
-    return opened_bytes(path) if path.lower().endswith(COMPRESSED) else nullcontext(path)
+    """Open the bytes of a file, decompressed by Arrow: its threads, which read ahead, must not have to ask Python."""
+    import pyarrow
+
+    compression = _CODECS.get(Path(path).suffix.lower())
+    if compression is None and path.lower().endswith(COMPRESSED):
+        raise NotForArrowError
+    return pyarrow.input_stream(path, compression=compression)
 
 
 @contextmanager

@@ -1,8 +1,12 @@
-"""Feather, which is Arrow's own format in a file: mapped into memory, and read a batch at a time."""
+"""Feather, which is Arrow's own format in a file, read a batch at a time.
+
+It is mapped into memory: for bytes that a damaged file promises and does not have, nothing is allocated then.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,13 +30,13 @@ class FeatherTable:
     def __init__(self, path: str):
         need("pyarrow", extra="files", purpose="Reading Feather")
         self.path = path
-        schema = None
-        for batch in self._batches(None):
-            schema = batch.schema
-            break
-        if schema is None:
+        with closing(self._batches(None)) as batches:
+            first = next(batches, None)
+        if first is None:
             raise InputError(f"{path} has no rows.")
-        self.names = tuple(schema.names)
+        schema = first.schema
+        with whole(path, "Feather"):  # names may be no text
+            self.names = tuple(schema.names)
         self.n_columns = len(self.names)
         self.texts = frozenset(index for index, field in enumerate(schema) if is_text(field.type))
         self.foreign = {
@@ -41,7 +45,7 @@ class FeatherTable:
             if not (is_number(field.type) or is_text(field.type))
         }
 
-    def _batches(self, columns: Sequence[int] | None) -> Iterator[pyarrow.RecordBatch]:
+    def _batches(self, columns: Sequence[int] | None) -> Generator[pyarrow.RecordBatch]:
         """Read the batches one by one; of all columns where none are named."""
         import pyarrow
         from pyarrow import ipc

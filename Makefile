@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 # The products in the tests and the demo are small: on busy cores a second BLAS thread only waits for the first.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: help demo test lint format docs soak clean
+.PHONY: help demo test lint format docs dist soak clean
 
 help:
 	@echo "make demo    install netlearn into $(VENV) and run 'netlearn demo'"
@@ -13,6 +13,7 @@ help:
 	@echo "make soak    run the long tests: hundreds to thousands of runs each, an hour or so"
 	@echo "make format  apply the code style"
 	@echo "make docs    build the site into docs/_build/html, examples included"
+	@echo "make dist    build the wheel into dist/, install it into an empty environment and run it there"
 	@echo "make clean   remove $(VENV) and caches"
 
 $(BIN)/python:
@@ -60,5 +61,17 @@ docs: $(VENV)/.docs
 	@$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 	@echo "Open docs/_build/html/index.html"
 
+# What is published must run where nothing else is installed, and not in this folder, whose files could help it out.
+dist: $(BIN)/python
+	@rm -rf dist
+	@echo "Building the wheel ..."
+	@$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
+	@empty=$$(mktemp -d) && trap 'rm -rf "$$empty"' EXIT && wheel=$$(ls "$$PWD"/dist/*.whl) && \
+	echo "Installing $$(basename $$wheel) into an empty environment ..." && \
+	$(PYTHON) -m venv "$$empty/venv" && \
+	"$$empty/venv/bin/python" -m pip install --quiet --disable-pip-version-check "$$wheel" && \
+	cd "$$empty" && venv/bin/netlearn --version && venv/bin/netlearn demo
+	@echo "The wheel in dist/ installs and runs."
+
 clean:
-	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis docs/_build docs/api docs/gallery
+	rm -rf dist $(VENV) .pytest_cache .ruff_cache .hypothesis docs/_build docs/api docs/gallery

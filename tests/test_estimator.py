@@ -22,6 +22,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from netlearn import FileSource, NetLearnRegressor, Oracle, Status, learn, teachers
 from netlearn.errors import InputError
 from tests.polish.several import network
+from tests.source.messy import frame as table_of_houses
 
 TARGET = teachers.random(3, 5, 0)
 X = np.random.default_rng(0).standard_normal((600, 5))
@@ -66,7 +67,7 @@ def test_transform_gives_all_that_the_units_see(fitted):
     moved = X + np.random.default_rng(1).standard_normal((600, 2)) @ across
     np.testing.assert_allclose(fitted.transform(moved), Z, atol=1e-12)
     np.testing.assert_allclose(TARGET(moved) - moved @ TARGET.linear, y - X @ TARGET.linear, atol=1e-9)
-    assert list(fitted.get_feature_names_out()) == [f"netlearnregressor{i}" for i in range(3)]
+    assert list(fitted.get_feature_names_out()) == [f"direction{i}" for i in range(3)]
 
 
 def test_what_is_no_network_is_said_to_be_a_fit():
@@ -296,7 +297,10 @@ BAD = {
     "no column": ({"X": X[:50, :0]}, "0 feature"),
     "too few rows": ({"X": X[:3], "y": y[:3]}, "3 sample.*minimum of 4"),
     "words for numbers": ({"X": STRINGS}, "X and y: .*tall"),
-    "a column of words": ({"X": pandas.DataFrame(STRINGS, columns=list("abcde"))}, "tall"),
+    "a column of words": (
+        {"X": pandas.DataFrame(X[:50], columns=list("abcde")).assign(c="tall")},
+        'column "c" holds text: "tall" in row 1',
+    ),
     "words in y": ({"y": STRINGS[:, 0]}, "y must hold real numbers"),
     "complex numbers": ({"X": X[:50] + 1j}, "Complex data"),
     "weights": ({"sample_weight": np.full(50, -1.0)}, "sample_weight"),
@@ -356,3 +360,36 @@ def test_few_rows_are_fitted_no_worse_than_by_a_trained_network(case):
     assert np.mean(ours) >= np.mean(theirs)
     if "15" not in case:
         assert np.mean(ours) > 0.5
+
+
+def test_a_text_column_is_named_and_a_recipe_reads_it():
+    messy = table_of_houses()
+    labels = messy["price"]
+    with pytest.raises(InputError, match='column "city" holds text: "Ulm" in row 1'):
+        NetLearnRegressor().fit(messy.drop(columns="price"), labels)
+    source = FileSource(messy, "price", encode="onehot", missing="drop")
+    model = NetLearnRegressor(n_hidden=1, random_state=0).fit(source)
+    assert list(model.feature_names_in_) == ["size", "age", "city=Bonn", "city=Köln", "city=Ulm", "new"]
+    values = model.predict(messy.assign(city=["Rom", *messy["city"][1:]]))
+    assert np.flatnonzero(np.isnan(values)).tolist() == [0]
+    np.testing.assert_allclose(values[1:], model.network_(source.arrays()[0])[1:])
+
+
+def test_a_path_is_fitted_and_predicted(tmp_path):
+    path = tmp_path / "t.csv"
+    table_of_houses().drop(columns="city").to_csv(path, index=False)
+    model = NetLearnRegressor(n_hidden=1, random_state=0).fit(path, "price")
+    assert list(model.feature_names_in_) == ["size", "age", "new"]
+    assert model.predict(path).shape == (60,)
+
+
+def test_what_is_done_is_logged_and_written_where_wanted(capsys, caplog):
+    with caplog.at_level("INFO", logger="netlearn"):
+        NetLearnRegressor(n_hidden=3, random_state=0, verbose=True).fit(X, y)
+    lines = capsys.readouterr().err.splitlines()
+    assert all(line.startswith("[netlearn]") for line in lines)
+    assert len(lines) >= 5
+    assert {record.name for record in caplog.records} == {"netlearn"}
+    assert len(caplog.records) >= len(lines)
+    NetLearnRegressor(n_hidden=3, random_state=0).fit(X, y)
+    assert capsys.readouterr() == ("", "")

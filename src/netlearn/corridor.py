@@ -53,6 +53,7 @@ from netlearn.source.checkpoint import Checkpoint, fingerprint
 from netlearn.source.dask import DaskSource, is_collection
 from netlearn.source.device import OnDevice, moved
 from netlearn.source.outlying import far_rows, named
+from netlearn.source.reading import column_means, read
 from netlearn.source.samples import HoldOut, Samples, checked_rows, checked_weight, hold, split
 from netlearn.source.stream import Streamed
 from netlearn.source.twins import Twins, bottom_keys
@@ -87,13 +88,14 @@ def learn(
 
     Parameters
     ----------
-    X : array of shape (n, d), Dask array or frame, FileSource, DaskSource, Oracle or OnDevice
-        Inputs, best from a Gaussian distribution; or a file to read; or a black box to ask. What is in Dask stays where
-        it is: each pass over the rows is one task per partition. A torch tensor is computed with on its own device, a
-        file or black box in `OnDevice` on the device named there.
-    y : array of shape (n,) or (n, m), Dask array or series
-        Labels; left out when X is a FileSource, a DaskSource or an Oracle. Several outputs share the hidden units, and
-        the network then has one coefficient per unit and output.
+    X : array or frame of shape (n, d), path, Dask array or frame, FileSource, DaskSource, Oracle or OnDevice
+        Inputs, best from a Gaussian distribution; or a file to read; or a black box to ask. Columns of a frame or file
+        keep their names; a path is read as ``FileSource(path, target=y)``. What is in Dask stays
+        where it is: each pass over the rows is one task per partition. A torch tensor is computed with on its own
+        device, a file or black box in `OnDevice` on the device named there.
+    y : array, series or frame of shape (n,) or (n, m), name or names of columns, Dask array or series
+        Labels, or the columns of a path or frame X that hold them; left out when X is a FileSource, a DaskSource or an
+        Oracle. Several outputs share the hidden units, and the network then has one coefficient per unit and output.
     n_hidden : int or "auto"
         Number of hidden units; "auto" picks the smallest network whose held-out error no larger one clearly beats.
     biases : bool or "auto"
@@ -165,6 +167,7 @@ def _learn(X, y, sample_weight, options: Options, rng, clock: Clock, folder) -> 
         X, like = X.rows, X.like
     if is_collection(X):
         X, y = DaskSource.from_collections(X, y), None
+    X, y, named_columns = read(X, y)
     if isinstance(X, Oracle | FileSource | DaskSource) and sample_weight is not None:
         raise InputError(
             f'"sample_weight" of learn is for rows in arrays and must be left out with a {type(X).__name__}.'
@@ -191,7 +194,8 @@ def _learn(X, y, sample_weight, options: Options, rng, clock: Clock, folder) -> 
             weight is not None and fingerprint(weight, weight),
         ]
     checkpoint = _checkpoint(folder, data, options, rng)
-    return _learn_from_samples(_divided(X, y, options, rng, weight), options, rng, clock, checkpoint)
+    result = _learn_from_samples(_divided(X, y, options, rng, weight), options, rng, clock, checkpoint)
+    return replace(result, **named_columns)
 
 
 def _refuse_robust(X, options: Options) -> None:
@@ -648,5 +652,7 @@ def _learn_from_file(
         samples = hold(source, n_held, _held_out(source.n_rows, source.n_features, options), rng, checkpoint)
     else:
         samples = _divided(*checked_rows(*source.arrays()), options, rng)
+    samples.notes.extend(source.notes)
     result = _learn_from_samples(samples.on(like), options, rng, clock, checkpoint)
-    return replace(result, names=source.feature_names or (), target=source.target or "")
+    recipe = None if source.recipe is None else source.recipe.with_means(column_means(samples.rows))
+    return replace(result, names=source.feature_names or (), target=source.target or "", recipe=recipe)

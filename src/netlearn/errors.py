@@ -14,5 +14,6 @@ class MissingExtraError(ImportError):
 
     def __init__(self, package: str, extra: str, purpose: str):
         super().__init__(
-            f"{purpose} needs {package}, which is not installed: pip install 'netlearn[{extra}]'"
+            f"{purpose} needs {package}, which is not installed: type pip install '.[{extra}]' in the folder of "
+            f"netlearn's source, or pip install {package.replace('_', '-')} anywhere."
         )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -9,7 +11,6 @@ from typing import Any
 import numpy as np
 from sklearn.base import (
     BaseEstimator,
-    ClassNamePrefixFeaturesOutMixin,
     RegressorMixin,
     TransformerMixin,
 )
@@ -23,6 +24,9 @@ from netlearn.report import card_html
 from netlearn.result import LearnResult
 from netlearn.run import Progress
 from netlearn.source import FileSource, Oracle
+from netlearn.source.frames import is_frame, series_names
+from netlearn.source.reading import is_table, predicted, read, rows_as_learned
+from netlearn.source.recipe import Recipe
 from netlearn.source.samples import SMALLEST_SAMPLE
 
 _ROOMS = ("samples", "moments", "subspace", "search", "polish", "certify")
@@ -30,7 +34,6 @@ _ROOMS = ("samples", "moments", "subspace", "search", "polish", "certify")
 
 class NetLearnRegressor(
     CallbackSupportMixin,
-    ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
     RegressorMixin,
     BaseEstimator,
@@ -61,6 +64,8 @@ class NetLearnRegressor(
         Whether to leave out rows far outside all others, and a few labels that an otherwise exact fit contradicts.
     random_state : int, RandomState, Generator or None, default=None
         Same data, same number, same machine: same network.
+    verbose : bool, default=False
+        Whether to write to stderr what is being done. The logger "netlearn" is told in any case.
 
     Attributes
     ----------
@@ -105,6 +110,7 @@ class NetLearnRegressor(
         time_limit=None,
         robust=False,
         random_state=None,
+        verbose=False,
     ):
         self.n_hidden = n_hidden
         self.biases = biases
@@ -115,6 +121,7 @@ class NetLearnRegressor(
         self.time_limit = time_limit
         self.robust = robust
         self.random_state = random_state
+        self.verbose = verbose
 
     @with_callbacks
     def fit(self, X, y=None, sample_weight=None) -> NetLearnRegressor:
@@ -122,10 +129,10 @@ class NetLearnRegressor(
 
         Parameters
         ----------
-        X : array or frame of shape (n, d), FileSource or Oracle
+        X : array or frame of shape (n, d), path, FileSource or Oracle
         y : array, series or frame of shape (n,) or (n, m)
-            Several outputs share the hidden units. Left out when X is a FileSource or an Oracle, which have their own
-            labels.
+            Several outputs share the hidden units. The name of a column when X is a path; left out when X is a
+            FileSource or an Oracle, which have their own labels.
         sample_weight : array of shape (n,), optional
             How many rows each row counts for in the last least squares; rows of weight zero are left out.
 
@@ -133,6 +140,8 @@ class NetLearnRegressor(
         -------
         self
         """
+        if isinstance(X, str | os.PathLike):
+            X, y, _ = read(X, y)
         is_source = isinstance(X, FileSource | Oracle)
         rows, labels = (X, y) if is_source else self._checked(X, y)
         # An oracle may be asked several times, and the rooms be walked as often.
@@ -160,20 +169,28 @@ class NetLearnRegressor(
         if is_source:
             self._take_names(result)
         elif hasattr(self, "feature_names_in_"):
-            result = replace(result, names=tuple(self.feature_names_in_), target=_names(y))
+            names = tuple(self.feature_names_in_)
+            recipe = Recipe(names, ((),) * len(names)).with_means(rows.mean(axis=0, dtype=float))
+            result = replace(result, names=names, target=series_names(y), recipe=recipe)
+        self._reads_tables = is_source and result.recipe is not None
         self._keeps_columns = result.network.n_outputs > 1 or (not is_source and labels.ndim == 2)
         self.result_ = result
         self.network_, self.certificate_, self.status_ = result.network, result.certificate, result.status
         self.components_ = result.subspace.T
         self.n_hidden_ = result.network.n_hidden
-        fitted = {name: vars(self)[name] for name in ("network_", "components_", "_keeps_columns")}
+        kept = ("network_", "components_", "result_", "_keeps_columns", "_reads_tables")
+        fitted = {name: vars(self)[name] for name in kept}
         task.call_on_fit_task_end(**given, reconstruction_attributes=fitted)
         return self
 
     def predict(self, X) -> np.ndarray:
-        """Return the network's values on the rows of X, shape (n,) or (n, m), as that of y was."""
+        """Return the network's values on the rows of X, shape (n,) or (n, m), as that of y was.
+
+        An estimator that was fitted to a path or FileSource reads another path, or a frame, in the same way: texts
+        become the same features, and gaps are filled, refused, or give NaN where rows with gaps were left out.
+        """
         X = self._rows(X)
-        values = self.network_(X)
+        values = predicted(self.network_, X)
         return values.reshape(len(X), -1) if self._keeps_columns else values
 
     def transform(self, X) -> np.ndarray:
@@ -184,14 +201,21 @@ class NetLearnRegressor(
         X = self._rows(X)
         return X @ self.components_.T
 
+    def get_feature_names_out(self, input_features=None) -> np.ndarray:
+        """Return the names of the columns that `transform` gives: direction0, direction1 and so on.
+
+        Parameters
+        ----------
+        input_features : ignored
+            Each direction is a combination of all features.
+        """
+        check_is_fitted(self)
+        return np.array([f"direction{index}" for index in range(len(self.components_))], dtype=object)
+
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
         return tags
-
-    @property
-    def _n_features_out(self) -> int:
-        return len(self.components_)
 
     def _checked(self, X, y):
         for name, value in (("X", X), ("y", y)):
@@ -207,12 +231,16 @@ class NetLearnRegressor(
                 ensure_min_samples=SMALLEST_SAMPLE,
             )
         except ValueError as error:
+            if is_frame(X) and y is not None:
+                read(X, y)  # names every column with texts or gaps
             # What follows the first line is advice on other estimators.
             raise InputError(f"fit cannot use its X and y: {str(error).splitlines()[0]}") from error
 
     def _rows(self, X):
         check_is_fitted(self)
         refuse_masked("X", X)
+        if self._reads_tables and is_table(X):
+            return rows_as_learned(X, self.result_.recipe)
         return validate_data(self, X, dtype=np.float64, reset=False)
 
     def _rng(self) -> int | np.random.Generator | None:
@@ -239,6 +267,8 @@ class NetLearnRegressor(
 
         def progress(now: Progress) -> None:
             nonlocal room
+            if self.verbose and now.message:
+                sys.stderr.write(f"[netlearn] {now.seconds:6.1f} s  {now.message}\n")
             if room is None or room.task_name != now.room:
                 leave()
                 room = task.subcontext(task_name=now.room).call_on_fit_task_begin(estimator=self)
@@ -249,10 +279,3 @@ class NetLearnRegressor(
     def _html_repr(self) -> str:
         diagram = super()._html_repr()
         return diagram + card_html(self.result_) if hasattr(self, "result_") else diagram
-
-
-def _names(y) -> str | tuple[str, ...]:
-    """Return the name of a series, or the names of the columns of a frame; empty where there are none."""
-    if hasattr(y, "columns"):
-        return tuple(map(str, y.columns))
-    return str(getattr(y, "name", None) or "")

@@ -19,6 +19,7 @@ from netlearn.certify.law import ASSUMPTIONS
 from netlearn.errors import InputError
 from netlearn.network import ShallowNetwork, files
 from netlearn.source import ArraySource, Source
+from netlearn.source.recipe import Recipe
 from netlearn.source.twins import n_known
 from netlearn.words import bound_sentence, score_sentence, share_sentence
 
@@ -197,6 +198,8 @@ class LearnResult:
         How well held-out rows are predicted, beside a linear fit and the mean: estimates.
     taught : array of shape (n,), or None
         A fingerprint of the rows that were learned from, so that `recheck` notices them.
+    recipe : Recipe or None
+        What was done to the columns of a table before learning, and is done before predicting; None for arrays.
     """
 
     network: ShallowNetwork | None
@@ -211,6 +214,7 @@ class LearnResult:
     message: str = ""
     score: Score | None = None
     taught: np.ndarray | None = None
+    recipe: Recipe | None = None
 
     def __post_init__(self) -> None:
         if not self.message:
@@ -377,6 +381,7 @@ def _packed(result: LearnResult) -> tuple[dict[str, np.ndarray], dict[str, Any]]
         "target": result.target,
         "message": result.message,
         "score": None if result.score is None else asdict(result.score),
+        "recipe": None if result.recipe is None else asdict(result.recipe),
     }
     return arrays, data
 
@@ -400,6 +405,7 @@ def _unpacked(arrays: Mapping[str, np.ndarray], data: Mapping[str, Any]) -> dict
         "score": _typed(Score | None, data["score"]),
         "taught": arrays.get("taught"),
         "target": _typed(str | tuple[str, ...], data["target"]),
+        "recipe": _typed(Recipe | None, data.get("recipe")),
     }
 
 
@@ -446,6 +452,8 @@ def _refuse_misfits(result: LearnResult) -> None:
     if network is None:
         return
     d, outputs = network.n_features, network.linear.shape[:-1]
+    if result.recipe is not None and result.recipe.n_features != d:
+        raise InputError(f"the recipe makes {result.recipe.n_features} features, not {d}.")
     if result.subspace is not None and (result.subspace.ndim != 2 or len(result.subspace) != d):
         raise InputError(f"the subspace of {d} features has the shape {result.subspace.shape}.")
     if held_out is not None:

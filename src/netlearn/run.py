@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import time
 from collections.abc import Callable
@@ -11,6 +12,8 @@ from numbers import Real
 import numpy as np
 
 from netlearn.errors import InputError
+
+_log = logging.getLogger("netlearn")
 
 
 @dataclass(frozen=True)
@@ -55,7 +58,9 @@ class Clock:
         self.tell(message)
 
     def tell(self, message: str) -> None:
-        """Pass on what is being done."""
+        """Pass on what is being done, and log it."""
+        if self.room and message:
+            _log.info("%s", message)
         if self.progress is not None and self.room:
             self.progress(Progress(self.room, message, time.perf_counter() - self.start))
 

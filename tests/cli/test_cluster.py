@@ -60,5 +60,6 @@ def test_the_extra_is_named_where_dask_is_absent(run, folder, monkeypatch):
     code, _, err = run("learn", "*.parquet", "-t", "y", "--workers", "2")
     assert code == 2
     assert err == (
-        "netlearn: Learning on a cluster needs distributed, which is not installed: pip install 'netlearn[dask]'\n"
+        "netlearn: Learning on a cluster needs distributed, which is not installed: type pip install '.[dask]' in the "
+        "folder of netlearn's source, or pip install distributed anywhere.\n"
     )

@@ -244,7 +244,8 @@ def test_bad_input_gets_one_sentence_on_stderr(run, arguments, sentence):
         (InputError("a\x1b[2Jb\nc."), r"a\x1b[2Jb\nc."),
         (
             MissingExtraError("pyarrow", "files", "Reading Parquet"),
-            "Reading Parquet needs pyarrow, which is not installed: pip install 'netlearn[files]'",
+            "Reading Parquet needs pyarrow, which is not installed: type pip install '.[files]' in the folder of "
+            "netlearn's source, or pip install pyarrow anywhere.",
         ),
     ],
 )

@@ -81,15 +81,39 @@ def as_python_reads(data: bytes, source: FileSource) -> np.ndarray:
     lines = io.StringIO(text, newline="")
     for _ in range(dialect.skip):
         next(lines)
-    rows = [row for row in csv.reader(lines, delimiter=dialect.separator) if row]
+    rows = [row for row in csv.reader(lines, delimiter=dialect.separator) if any(map(str.strip, row))]
     if dialect.header:
         del rows[0]
+    n = source._table.n_columns
+    assert not any(cell.strip() for row in rows for cell in row[n:])
+    rows = [row[:n] for row in rows]
 
     def number(cell: str) -> float:
         truth = {"true": 1.0, "false": 0.0}.get(cell.lower())
         return float(cell.replace(dialect.decimal, ".")) if truth is None else truth
 
     return np.array([list(map(number, row)) for row in rows])
+
+
+def as_json_reads(data: bytes, source: FileSource) -> np.ndarray:
+    objects = [json.loads(line) for line in data.decode("utf-8-sig").splitlines() if line.strip()]
+    truths = {"true": 1.0, "false": 0.0}
+
+    def number(cell: object) -> float:
+        return truths.get(cell.strip().lower(), cell) if isinstance(cell, str) else cell
+
+    names = dict.fromkeys(key for found in objects for key in found)
+    return np.array([[float(number(found[name])) for name in names] for found in objects])
+
+
+def as_ipc_reads(data: bytes, source: FileSource) -> np.ndarray:
+    from pyarrow import ArrowInvalid, ipc
+
+    try:
+        read = ipc.open_file(io.BytesIO(data)).read_all()
+    except ArrowInvalid:
+        read = ipc.open_stream(io.BytesIO(data)).read_all()
+    return np.column_stack([np.array(column.to_pylist(), dtype=float) for column in read.columns])
 
 
 def model(data: bytes) -> None:
@@ -167,6 +191,8 @@ READERS: dict[str, Callable[[bytes], None]] = {
     "npy": table(".npy", as_numpy_reads),
     "npz": table(".npz", as_numpy_reads),
     "parquet": table(".parquet", as_arrow_reads),
+    "jsonl": table(".jsonl", as_json_reads),
+    "feather": table(".feather", as_ipc_reads),
     "model": model,
     "result": result,
     "result_text": result_text,

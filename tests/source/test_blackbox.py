@@ -62,6 +62,21 @@ def test_attributes_of_attributes_are_found_and_columns_become_numbers(folder):
     np.testing.assert_array_equal(y, X.sum(axis=1).astype("float32"))
 
 
+def test_layers_in_an_npz_file_are_a_black_box(folder):
+    rng = np.random.default_rng(0)
+    W0, b0, W1, b1 = (
+        rng.standard_normal((3, 2)),
+        rng.standard_normal(2),
+        rng.standard_normal((2, 1)),
+        np.ones(1),
+    )
+    np.savez("layers.npz", weights_0=W0, biases_0=b0, weights_1=W1, biases_1=b1)
+    box = load_blackbox("layers.npz")
+    X = rng.standard_normal((20, 3))
+    assert box.n_features == 3
+    np.testing.assert_allclose(box.f(X), (np.maximum(X @ W0 + b0, 0) @ W1 + b1)[:, 0], atol=1e-12)
+
+
 @pytest.mark.parametrize(
     ("spec", "sentence"),
     [
@@ -78,8 +93,10 @@ def test_attributes_of_attributes_are_found_and_columns_become_numbers(folder):
         (":f", "importing '' failed"),
         (
             "model.h5",
-            r"must be package.module:function or a file ending in .onnx, .pt, .pth, .safetensors, got",
+            r"must be package.module:function, or a file ending in .onnx, .pt, .pth, .safetensors, .npz; got",
         ),
+        ("mlp.joblib", r"mlp.joblib is a pickle, .* runs whatever code is in it.*from_sklearn\(model\).save"),
+        ("mlp.pkl", r"mlp.pkl is a pickle, .*torch.save\(model.state_dict\(\), 'model.pt'\)"),
     ],
 )
 def test_what_is_no_function_is_refused_in_one_sentence(folder, spec, sentence):
@@ -326,7 +343,7 @@ def test_broken_files_are_refused(tmp_path, name):
 def test_an_absent_package_is_named_with_the_line_to_type(tmp_path, monkeypatch, name, package, extra):
     (tmp_path / name).write_bytes(b"")
     monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(MissingExtraError, match=rf"needs {package}, .* pip install 'netlearn\[{extra}\]'"):
+    with pytest.raises(MissingExtraError, match=rf"needs {package}, .* pip install '\.\[{extra}\]'"):
         load_blackbox(tmp_path / name)
 
 

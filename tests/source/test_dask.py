@@ -371,7 +371,7 @@ def test_workers_read_files_themselves_and_send_sums(cluster, parquet):
     assert table.n_read == N
     assert found.network.distance(expected) <= 1e-10 * expected.norm()
     pd.DataFrame({**dict.fromkeys("abcdef", 1.0), "price": [1.0, np.nan]}).to_parquet(parquet / "4.parquet")
-    with pytest.raises(InputError, match=r"4.parquet holds no number .* in row 2, column \"price\""):
+    with pytest.raises(InputError, match=r"column \"price\" has 1 missing value, in row 2 of .*4.parquet"):
         learn(DaskSource.from_files(FileSource(parquet, target="price")), n_hidden=K, rng=0)
 
 

@@ -218,22 +218,32 @@ BAD = {
     "missing target": ("t.csv", b"price,size\n1,2\n", "prise", 'got "prise" (did you mean "price"?)'),
     "no target": ("t.csv", b"price,size\n1,2\n", None, "must be given: one of its columns price, size"),
     "too large a number": ("t.csv", b"1,2\n3,4\n", "2", "which has 2, counted from 0; got 2"),
-    "text": ("t.csv", b"a,city,y\n1,Ulm,3\n", "y", '"Ulm" in row 1, column "city", which is not a number'),
+    "text": (
+        "t.csv",
+        b"a,city,y\n1,Ulm,3\n",
+        "y",
+        'column "city" holds text: "Ulm" in row 1. What',
+    ),
     "text far below": (
         "t.csv",
         b"a,y\n" + b"1,2\n" * 2_000_000 + b"x,2\n",
         "y",
-        '"x" in row 2,000,001, column "a"',
+        'column "a" holds "x" in row 2,000,001, which is not a number',
     ),
-    "dates": ("t.csv", b"a,y\n2020-01-01,3\n", "y", 'type date32[day] in column "a"'),
-    "empty cell": ("t.csv", b"a,y\n1,2\n,3\n", "y", 'missing value or NaN) in row 2, column "a"'),
-    "NA": ("t.csv", b"a,y\n1,2\n5,NA\n", "y", 'missing value or NaN) in row 2, column "y"'),
-    "infinity": ("t.csv", b"a,y\n1,2\ninf,3\n", "y", 'infinity in row 2, column "a"'),
+    "dates": ("t.csv", b"a,y\n2020-01-01,3\n", "y", 'column "a" holds text: "2020-01-01" in row 1'),
+    "empty cell": (
+        "t.csv",
+        b"a,y\n1,2\n,3\n",
+        "y",
+        'column "a" has 1 missing value, in row 2. What helps (options of FileSource): missing="drop"',
+    ),
+    "NA": ("t.csv", b"a,y\n1,2\n5,NA\n", "y", 'column "y" has 1 missing value, in row 2'),
+    "infinity": ("t.csv", b"a,y\n1,2\ninf,3\n", "y", 'column "a" holds infinity in row 2'),
     "thousands": (
         "t.csv",
         b'a,y\n1,2\n"1,234.5",3\n',
         "y",
-        '"1,234.5" in row 2, column "a": write numbers without',
+        'column "a" holds "1,234.5" in row 2. What helps: write numbers without',
     ),
     "thousands, european": ("t.csv", b"a;y\n1,5;2\n1.234,5;3\n", "y", "without a thousands separator"),
     "thousands with spaces": ("t.csv", b"a;y\n1,5;2\n1 234,5;3\n", "y", "without a thousands separator"),
@@ -241,19 +251,29 @@ BAD = {
         "t.csv",
         b"a;y\n1,5;2\n2.5;3\n",
         "y",
-        '"1,5" in row 1, column "a": write all numbers with',
+        'column "a" holds "1,5" in row 1. What helps: write all numbers with',
     ),
-    "duplicate names": ("t.csv", b"a,a,y\n1,2,3\n", "y", 'more than one column "a"'),
-    "an index": ("t.csv", b",a,y\n0,2,3\n", "y", "column without a name"),
+    "duplicate names": ("t.csv", b"a,a,y\n1,2,3\n", "y", 'column "a" is there 2 times'),
+    "an index": ("t.csv", b",a,y\n0,2,3\n", "y", "column 0 has no name"),
     "ragged": ("t.csv", b"a,y\n1,2\n\n1,2,3\n", "y", "3 cells in row 2, but 2 columns"),
     "ragged, announced": ("t.csv", b"sep=;\na;y\n1;2\n1;2;3\n", "y", "3 cells in row 2, but 2 columns"),
     "target alone": ("t.csv", b"y\n1\n2\n", "y", "no column for the features"),
-    "spreadsheet": ("t.xlsx", b"PK", "y", "reads tables in .csv"),
+    "spreadsheet": ("t.doc", b"PK", "y", "reads tables in .csv"),
     "no suffix": ("t", b"PK", "y", "got a name without suffix"),
     "no Parquet": ("t.parquet", b"PAR1", "y", "t.parquet is not a whole Parquet file"),
     "cut Parquet": ("t.parquet", parquet_bytes(a=[1.0], y=[2.0])[:-20], "y", "not a whole Parquet file"),
-    "text in Parquet": ("t.parquet", parquet_bytes(a=["x"], y=[2.0]), "y", 'type string in column "a"'),
-    "null in Parquet": ("t.parquet", parquet_bytes(a=[1, None], y=[2, 3]), "y", 'in row 2, column "a"'),
+    "text in Parquet": (
+        "t.parquet",
+        parquet_bytes(a=["x"], y=[2.0]),
+        "y",
+        'column "a" holds text: "x" in row 1',
+    ),
+    "null in Parquet": (
+        "t.parquet",
+        parquet_bytes(a=[1, None], y=[2, 3]),
+        "y",
+        'column "a" has 1 missing value, in row 2',
+    ),
     "empty Parquet": (
         "t.parquet",
         parquet_bytes(a=pyarrow.array([], "f8"), y=pyarrow.array([], "f8")),
@@ -266,7 +286,12 @@ BAD = {
     "objects": ("t.npy", OBJECTS, None, "does not unpickle"),
     "three axes": ("t.npy", npy(np.ones((2, 2, 2))), None, "rows and columns, got one of shape (2, 2, 2)"),
     "complex": ("t.npy", npy(np.ones((2, 2)) * 1j), None, "real numbers, got elements of type complex128"),
-    "NaN in npy": ("t.npy", npy(np.array([[1.0, 2.0], [np.nan, 1.0]])), None, "in row 2, column 0"),
+    "NaN in npy": (
+        "t.npy",
+        npy(np.array([[1.0, 2.0], [np.nan, 1.0]])),
+        None,
+        "column 0 has 1 missing value, in row 2",
+    ),
     "name in npy": (
         "t.npy",
         npy(np.ones((2, 2))),
@@ -304,7 +329,7 @@ def test_a_fault_in_one_of_many_files_is_placed_in_that_file(tmp_path, rows):
     X, y = rows[0].copy(), rows[1]
     X[404, 1] = np.inf
     write_folder(tmp_path, X, y)
-    with pytest.raises(InputError, match=r'b\.parquet holds infinity in row 5, column "b"'):
+    with pytest.raises(InputError, match=r'column "b" holds infinity in row 5 of .*b\.parquet'):
         FileSource(tmp_path, target="y").arrays()
     parquet.write_table(pyarrow.table({"a": [1.0], "c": [1.0], "y": [2.0]}), tmp_path / "d.parquet")
     with pytest.raises(InputError, match=r'd\.parquet has no column "b", which .*a\.parquet has'):
@@ -332,11 +357,11 @@ def test_a_file_that_changes_between_passes_is_refused(tmp_path, data):
             read()
 
 
-@pytest.mark.parametrize("name", ["t.csv", "t.parquet"])
+@pytest.mark.parametrize("name", ["t.feather", "t.parquet"])
 def test_without_pyarrow_the_line_to_type_is_given(tmp_path, monkeypatch, name):
     (tmp_path / name).touch()
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'netlearn\[files\]'"):
+    with pytest.raises(MissingExtraError, match=r"pip install '\.\[files\]'"):
         FileSource(tmp_path / name, target="y")
 
 

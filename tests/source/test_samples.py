@@ -194,7 +194,7 @@ TABLE = {
     "3-d y": (X5, Y5[:, None, None], {}, r"y must have 1 axes; got an array of shape \(5, 1, 1\)"),
     "y without columns": (X5, X5[:, :0], {}, "y must have at least one column"),
     "number y": (X5, 3.0, {}, "y must have 1 axes"),
-    "string X": ("rows.csv", Y5, {}, "X must hold real numbers"),
+    "string X": ("rows.csv", Y5, {}, '"y" of learn must name the column of labels'),
     "strings in X": (np.full((5, 2), "a"), Y5, {}, "X must hold real numbers"),
     "string y": (X5, "target", {}, "y must hold real numbers"),
     "objects": (X5.astype(object), Y5, {}, "X must hold real numbers"),

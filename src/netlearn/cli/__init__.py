@@ -10,6 +10,7 @@ import typer
 
 from netlearn import __version__
 from netlearn.cli.ending import well_ended
+from netlearn.cli.tables import listing
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -23,7 +24,19 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instea
 # What several commands take.
 Data = Annotated[
     str,
-    typer.Argument(help="Rows: a .csv, .parquet, .npy or .npz file; a folder or pattern of Parquet files."),
+    typer.Argument(
+        help="Rows: a .csv or .jsonl file (also .gz), .parquet, .feather, .xlsx, .npy or .npz; a folder or pattern of "
+        "Parquet files."
+    ),
+]
+_TABLE = "The table"
+MissingAsLearned = Annotated[
+    Literal["error", "drop", "mean"] | None,
+    typer.Option(
+        help="Rows with missing values, or texts that the model has not seen: refuse the file, leave such rows out, or "
+        "fill with the means of the rows that the model was learned from.",
+        show_default="as learned",
+    ),
 ]
 Model = Annotated[str, typer.Argument(help="A .safetensors file that netlearn wrote.")]
 _NETWORK, _FILES, _RUN = "The network", "Files to write", "The run"
@@ -204,7 +217,40 @@ def learn(
         ),
     ] = None,
     features: Annotated[
-        str | None, typer.Option(help="Columns to learn from, as a,b,c.", show_default="all but the target")
+        str | None,
+        typer.Option(
+            help="Columns to learn from, as a,b,c.", show_default="all but the target", rich_help_panel=_TABLE
+        ),
+    ] = None,
+    keep: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMNS",
+            help="Learn from these only: names with commas between, a star for any text, as in 'x_*,age'.",
+            rich_help_panel=_TABLE,
+        ),
+    ] = None,
+    drop: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMNS", help="Leave these out, written as for --keep.", rich_help_panel=_TABLE
+        ),
+    ] = None,
+    missing: Annotated[
+        Literal["error", "drop", "mean"],
+        typer.Option(
+            help="Rows with missing values (empty, NA, n/a, -, ?): refuse the file, leave such rows out, or fill with "
+            "the mean of the column.",
+            rich_help_panel=_TABLE,
+        ),
+    ] = "error",
+    encode: Annotated[
+        Literal["onehot"] | None,
+        typer.Option(
+            help="Columns of text: onehot makes a feature of each different text.",
+            show_default="refuse them",
+            rich_help_panel=_TABLE,
+        ),
     ] = None,
     n_hidden: NHidden = "auto",
     biases: Biases = "auto",
@@ -254,6 +300,7 @@ def learn(
     from netlearn.cli.learn import answer
     from netlearn.cli.learning import Options, Outputs
     from netlearn.cli.output import deliver
+    from netlearn.cli.tables import Reading
 
     options = Options(
         n_hidden,
@@ -271,7 +318,8 @@ def learn(
         strict,
     )
     outputs, cluster = Outputs(out, report, predictions), Cluster(scheduler, workers)
-    deliver(answer(data, target, features, options, outputs, cluster), as_json=json)
+    reading = Reading(features, keep, drop, missing, encode)
+    deliver(answer(data, target, reading, options, outputs, cluster), as_json=json)
 
 
 @app.command(epilog="Example: netlearn predict model.safetensors new.csv --out predictions.csv")
@@ -285,13 +333,14 @@ def predict(
             "--target", "-t", metavar="COLUMN", help="Columns of labels, to say how far off predictions are."
         ),
     ] = None,
+    missing: MissingAsLearned = None,
     json: Json = False,
 ) -> None:
-    """Write a network's values at the rows of a file."""
+    """Write a network's values at the rows of a file; columns are read as those it was learned from."""
     from netlearn.cli.output import deliver
     from netlearn.cli.predict import answer
 
-    deliver(answer(model, data, target, out), as_json=json)
+    deliver(answer(model, data, target, out, missing), as_json=json)
 
 
 @app.command(epilog="Example: netlearn recheck model.safetensors fresh.csv --epsilon 0.1")
@@ -311,13 +360,14 @@ def recheck(
         float | None,
         typer.Option(help="Probability with which the certificate may be wrong.", show_default="as learned"),
     ] = None,
+    missing: MissingAsLearned = None,
     json: Json = False,
 ) -> None:
     """Certify a network anew, on rows that took no part in learning it."""
     from netlearn.cli.output import deliver
     from netlearn.cli.recheck import answer
 
-    deliver(answer(model, data, target, epsilon, failure_prob), as_json=json)
+    deliver(answer(model, data, target, epsilon, failure_prob, missing), as_json=json)
 
 
 @app.command(epilog="Example: netlearn extract mymodule:predict --features 10 --budget 5000")
@@ -325,7 +375,8 @@ def extract(
     spec: Annotated[
         str,
         typer.Argument(
-            help="The black box: module:function, a .onnx file, or a TorchScript or state_dict file."
+            help="The black box: module:function, a .onnx file, a TorchScript or state_dict file, or .npz with the "
+            "layers."
         ),
     ],
     features: Annotated[
@@ -429,5 +480,5 @@ def bench(
 
 def main() -> None:
     """Run the command line; what cannot be used is refused here, in one sentence and without a traceback."""
-    with well_ended():
+    with well_ended(), listing():
         app()

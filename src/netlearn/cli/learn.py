@@ -1,12 +1,12 @@
 """`netlearn learn`: a network from the rows of a file."""
 
-import csv
 import os
 
 from netlearn.cli.cluster import Cluster
 from netlearn.cli.learning import Options, Outputs, outcome, run
 from netlearn.cli.models import as_target
 from netlearn.cli.output import Answer
+from netlearn.cli.tables import Reading
 from netlearn.errors import InputError
 from netlearn.source import FileSource
 from netlearn.source.dask import DaskSource
@@ -15,7 +15,7 @@ from netlearn.source.dask import DaskSource
 def answer(
     data: str,
     target: list[str] | None,
-    features: str | None,
+    reading: Reading,
     options: Options,
     outputs: Outputs,
     cluster: Cluster,
@@ -28,7 +28,7 @@ def answer(
         raise InputError("--device is for rows that are computed with here; leave it out with a cluster.")
     # Workers elsewhere may have been started in another folder.
     path = data if cluster.scheduler is None else os.path.abspath(data)
-    source = FileSource(path, as_target(target), names(features))
+    source = FileSource(path, as_target(target), **reading.arguments())
     with cluster.connected() as client:
         rows = source if client is None else DaskSource.from_files(source, client)
         several = f", {source.n_outputs} outputs" if source.n_outputs > 1 else ""
@@ -36,12 +36,3 @@ def answer(
     written = outputs.write(result, source)
     found = {"data": data, "n_rows": rows.n_rows, "seed": options.seed}
     return outcome(result, written, found, strict=options.must_succeed)
-
-
-def names(text: str | None) -> list[str] | None:
-    """Split a list of column names at its commas; quotes keep a comma inside a name."""
-    return (
-        None
-        if text is None
-        else [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [])]
-    )

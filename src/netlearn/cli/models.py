@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from safetensors import safe_open
 
@@ -10,7 +11,8 @@ from netlearn.errors import InputError
 from netlearn.network import ShallowNetwork
 from netlearn.result import LearnResult, named_outputs
 from netlearn.source import FileSource
-from netlearn.source.tables import open_table
+from netlearn.source.recipe import Recipe
+from netlearn.source.tables import Table, open_table
 
 SUFFIX = (".safetensors",)
 
@@ -30,6 +32,8 @@ class Model:
     certificate : Certificate or None
     result : LearnResult or None
         All of the result, where the file holds one.
+    recipe : Recipe or None
+        What is done to the columns of a table; None where the file does not tell.
     """
 
     path: str
@@ -38,6 +42,7 @@ class Model:
     targets: tuple[str, ...] = ()
     certificate: Certificate | None = None
     result: LearnResult | None = None
+    recipe: Recipe | None = None
 
     @classmethod
     def load(cls, path: str) -> "Model":
@@ -48,7 +53,7 @@ class Model:
                 return cls(path, network)
         result = LearnResult.load(path)
         targets = result.output_names if result.target else ()
-        return cls(path, network, result.names, targets, result.certificate, result)
+        return cls(path, network, result.names, targets, result.certificate, result, result.recipe)
 
     def recheck(self, X, y, failure_prob: float) -> Certificate:
         """Certify the network on rows that are refused where they are known to have taught it."""
@@ -61,40 +66,48 @@ class Model:
         """Names of the outputs, known or made up."""
         return named_outputs(self.targets, self.network.n_outputs)
 
-    def rows(self, data: str, target: Sequence[str] | None, *, labels: bool) -> FileSource:
+    def rows(
+        self,
+        data: str,
+        target: Sequence[str] | None,
+        *,
+        labels: bool,
+        missing: str | None = None,
+        may_lack: bool = False,
+    ) -> FileSource:
         """Open a table for this network: by names where both have them, else by the order of columns.
 
         With `labels`, a target that was not given are the columns that are called as the model's own outputs; without,
-        such columns are no features.
+        such columns are no features. `missing` is the policy for missing values, None that of the recipe; labels that
+        `may_lack` are no such values.
         """
-        columns = open_table(data).names or ()
-        features = self.names if self.names and columns else None
+        table = open_table(data)
+        how = {"recipe": self._recipe(table.names or ()), "missing": missing, "labels_may_lack": may_lack}
         if labels:
-            source = self._with_labels(data, target, features)
-        else:
-            if features is None and columns:
-                features = [name for name in columns if name not in self.targets]
-            source = FileSource(data, [], features)
-        if source.n_features != self.network.n_features:
-            raise InputError(
-                f"{data} must have {self.network.n_features} columns beside the target, one for each feature of "
-                f"{self.path}; got {source.n_features}."
-            )
-        return source
+            return self._with_labels(data, table, target, how)
+        if table.names is not None and not how["recipe"].columns:
+            how["features"] = [name for name in table.names if name not in self.targets]
+        return FileSource(data, [], **how)
+
+    def _recipe(self, columns: Sequence[str]) -> Recipe:
+        if self.recipe is not None:
+            return self.recipe
+        d = self.network.n_features
+        return Recipe(self.names if columns else (), ((),) * d)
 
     def _with_labels(
-        self, data: str, target: Sequence[str] | None, features: Sequence[str] | None
+        self, data: str, table: Table, target: Sequence[str] | None, how: dict[str, Any]
     ) -> FileSource:
-        table, m = open_table(data), self.network.n_outputs
+        m = self.network.n_outputs
         if not target:
             if self.targets and set(self.targets) <= set(table.names or ()):
                 target = self.targets
             elif table.names is None and not table.labels:
                 target = range(-m, 0)
-        source = FileSource(data, as_target(target), features)
+        source = FileSource(data, as_target(target), **how)
         if m > 1 and source.target is not None and set(source.target) == set(self.targets):
             # Labels and outputs go together by name, whatever the order in which they were given.
-            source = FileSource(data, as_target(self.targets), features)
+            source = FileSource(data, as_target(self.targets), **how)
         if source.n_outputs != m:
             raise InputError(
                 f"--target must name {m} column{'s' * (m > 1)} of {data}, one for each output of {self.path}; got "

@@ -12,19 +12,23 @@ from netlearn.cli.outputs import check_output
 from netlearn.cli.predictions import SUFFIXES, predict_to_file
 
 
-def answer(model: str, data: str, target: list[str] | None, out: str) -> Answer:
+def answer(model: str, data: str, target: list[str] | None, out: str, missing: str | None = None) -> Answer:
     """Check, predict, write; with labels also say how far off the predictions are."""
     check_output(out, "--out", SUFFIXES, (model, data))
     loaded = Model.load(model)
-    source = loaded.rows(data, target, labels=bool(target))
+    source = loaded.rows(data, target, labels=bool(target), missing=missing, may_lack=True)
     names, m = loaded.output_names, loaded.network.n_outputs
     with working(f"Writing {out}"):
         errors = predict_to_file(loaded.network, names, source, out)
     lines = card()
     several = f", {m} outputs" if m > 1 else ""
-    lines.add_row("predictions", Text(f"{source.n_rows:,} rows{several} in {out}"))
-    found = {"model": model, "data": data, "n_rows": source.n_rows, "files": {"predictions": out}}
+    lines.add_row("predictions", Text(f"{source.n_lines:,} rows{several} in {out}"))
+    notes = source.notes
+    for note in notes:
+        lines.add_row("note", Text(note))
+    found = {"model": model, "data": data, "n_rows": source.n_lines, "files": {"predictions": out}}
     answer = {**found, "outputs": list(names), "errors": None if errors is None else asdict(errors)}
+    answer["notes"] = notes
     if errors is None:
         return Answer(answer, lines)
     lines.add_row(

@@ -11,6 +11,7 @@ import numpy as np
 from netlearn.cli.outputs import replacing
 from netlearn.network import ShallowNetwork
 from netlearn.source import FileSource
+from netlearn.source.reading import predicted
 
 SUFFIXES = (".csv", ".parquet", ".npy")
 COLUMN = "prediction"
@@ -49,6 +50,8 @@ class ErrorSum:
 
     def add(self, y: np.ndarray, predicted: np.ndarray) -> None:
         """Take in the rows of one block."""
+        if len(y) == 0:
+            return
         y, predicted = (values.reshape(len(y), -1) for values in (y, predicted))
         self.squares = self.squares + np.sum((y - predicted) ** 2, axis=0)
         self.largest = np.maximum(self.largest, np.max(np.abs(y - predicted), axis=0))
@@ -80,18 +83,28 @@ def predict_to_file(
 ) -> Errors | None:
     """Write the prediction for each row of `source`, in its order; compare them with its labels if it has any.
 
-    Several outputs are columns that are called by `names`; a single one is called "prediction".
+    Several outputs are columns that are called by `names`; a single one is called "prediction". Where a row lacks a
+    value that is not filled, its prediction is empty, NaN in an .npy file; so there are as many as rows in the table.
     """
     errors = ErrorSum()
     columns = (COLUMN,) if network.n_outputs == 1 else tuple(names)
-    shape = (source.n_rows, *network.linear.shape[:-1])
+    shape = (source.n_lines, *network.linear.shape[:-1])
     with replacing(path) as beside, _writer(path, str(beside), columns, shape) as write:
-        for X, y in source.blocks():
-            predicted = network(X)
-            write(predicted)
+        for X, y in source.aligned():
+            values = predicted(network, X)
+            write(values)
             if source.n_outputs:
-                errors.add(y, predicted)
+                labelled = ~np.isnan(y + values).reshape(len(y), -1).any(axis=1)
+                errors.add(y[labelled], values[labelled])
     return errors.finalize() if errors.n_rows else None
+
+
+def _cells(values: np.ndarray) -> list[list[object]]:
+    """Return rows of numbers, with an empty cell for NaN."""
+    rows = values.reshape(len(values), -1)
+    if not np.isnan(rows).any():
+        return rows.tolist()
+    return [["" if math.isnan(value) else value for value in row] for row in rows.tolist()]
 
 
 @contextmanager
@@ -103,7 +116,7 @@ def _writer(
         with open(beside, "x", encoding="utf-8", newline="") as stream:
             lines = csv.writer(stream, lineterminator="\n")
             lines.writerow(columns)
-            yield lambda values: lines.writerows(values.reshape(len(values), -1).tolist())
+            yield lambda values: lines.writerows(_cells(values))
     elif path.lower().endswith(".npy"):
         with open(
             beside, "xb"
@@ -125,7 +138,8 @@ def _parquet_writer(beside: str, columns: tuple[str, ...]) -> Iterator[Callable[
 
     def flush() -> None:
         values = np.concatenate(kept).reshape(-1, len(columns))
-        file.write_table(pyarrow.table(list(values.T), schema=schema))
+        arrays = [pyarrow.array(own, from_pandas=True) for own in values.T]  # NaN becomes a missing value
+        file.write_table(pyarrow.table(arrays, schema=schema))
         kept.clear()
 
     def write(values: np.ndarray) -> None:

@@ -11,7 +11,12 @@ from netlearn.words import rounded_up
 
 
 def answer(
-    model: str, data: str, target: list[str] | None, epsilon: float | None, failure_prob: float | None
+    model: str,
+    data: str,
+    target: list[str] | None,
+    epsilon: float | None,
+    failure_prob: float | None,
+    missing: str | None = None,
 ) -> Answer:
     """Certify on the basis of the model's own certificate; `epsilon` is what must be met."""
     loaded = Model.load(model)
@@ -22,7 +27,7 @@ def answer(
         raise InputError(f"--failure-prob must be in (0, 1), got {failure_prob}.")
     if epsilon is not None and not epsilon > 0.0:
         raise InputError(f"--epsilon must be a positive number, got {epsilon}.")
-    source = loaded.rows(data, target, labels=True)
+    source = loaded.rows(data, target, labels=True, missing=missing)
     with working(f"Reading {data}"):
         X, y = source.arrays()
     fresh = loaded.recheck(X, y, failure_prob)
@@ -37,6 +42,8 @@ def answer(
     lines.add_row("error", f"{fresh.empirical_error:.3g} on the {fresh.n_val:,} rows of {data}{together}")
     for label, sentence in certificate_sentences(fresh):
         lines.add_row(label, Text(sentence))
+    for note in source.notes:
+        lines.add_row("note", Text(note))
     if own is not None:
         before = (
             f"error {own.empirical_error:.3g} on {own.n_val:,} rows, the largest {rounded_up(own.tolerance)}"
@@ -48,6 +55,7 @@ def answer(
         "epsilon": epsilon,
         "met": None if epsilon is None else met,
         "outputs": list(loaded.output_names),
+        "notes": source.notes,
         "certificate": certificate_data(fresh),
         "certificate_when_learned": None if own is None else certificate_data(own),
     }

@@ -24,6 +24,17 @@ from netlearn.network.layers import Layer
 from netlearn.network.torch_form import linear_chain
 from netlearn.source.oracle import as_numbers
 
+# What joblib, pickle and those who use them call their files.
+_PICKLES = (".joblib", ".pickle", ".pkl", ".sav", ".dill")
+_NO_PICKLE = (
+    "is a pickle, and reading a pickle runs whatever code is in it, so netlearn reads none. Where the model was "
+    "trained, save it in a form that holds numbers only, in one line: of scikit-learn "
+    "netlearn.ShallowNetwork.from_sklearn(model).save('model.safetensors'), of torch "
+    "torch.save(model.state_dict(), 'model.pt'), of any arrays np.savez('model.npz', weights_0=W0, biases_0=b0, "
+    "weights_1=W1, biases_1=b1); or export it to ONNX; or give module:function, a Python function of yours that "
+    "loads the model and predicts."
+)
+
 Function = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 
 
@@ -62,7 +73,10 @@ def load_blackbox(spec: str | os.PathLike, n_features: int | None = None) -> Bla
         - an ``.onnx`` file;
         - a ``.pt`` or ``.pth`` file with a TorchScript module, or with a state_dict, which is read as Linear
           layers in the order of its keys with a ReLU between each and the next;
-        - a ``.safetensors`` file that netlearn wrote.
+        - a ``.safetensors`` file that netlearn wrote;
+        - an ``.npz`` file with the arrays weights_0, biases_0, weights_1 and biases_1 of one hidden layer of ReLUs.
+
+        A pickle, such as a ``.joblib`` file, is refused: reading one runs whatever code is in it.
     n_features : int, optional
         Number of inputs, where the origin does not tell.
 
@@ -71,8 +85,17 @@ def load_blackbox(spec: str | os.PathLike, n_features: int | None = None) -> Bla
     BlackBox
     """
     spec = os.fspath(spec)
-    readers = {".onnx": _from_onnx, ".pt": _from_torch, ".pth": _from_torch, ".safetensors": _from_netlearn}
-    reader = readers.get(Path(spec).suffix.lower())
+    readers = {
+        ".onnx": _from_onnx,
+        ".pt": _from_torch,
+        ".pth": _from_torch,
+        ".safetensors": _from_netlearn,
+        ".npz": _from_npz,
+    }
+    suffix = Path(spec).suffix.lower()
+    if suffix in _PICKLES and ":" not in spec:
+        raise InputError(f"{spec} {_NO_PICKLE}")
+    reader = readers.get(suffix)
     if reader is not None:
         if not Path(spec).is_file():
             raise FileNotFoundError(f"Cannot read {spec}: there is no such file.")
@@ -80,8 +103,7 @@ def load_blackbox(spec: str | os.PathLike, n_features: int | None = None) -> Bla
     if ":" in spec:
         return _from_python(spec, n_features)
     raise InputError(
-        f'"spec" of load_blackbox must be package.module:function or a file ending in {", ".join(readers)}, '
-        f"got {spec!r}."
+        f"A black box must be package.module:function, or a file ending in {', '.join(readers)}; got {spec!r}."
     )
 
 
@@ -114,6 +136,12 @@ def _from_netlearn(path: str, n_features: int | None) -> BlackBox:
     network = ShallowNetwork.load(path)
     d = _agreed(path, network.n_features, n_features)
     return BlackBox(_rows(network), d, "float64", f"netlearn network {path}, {network.n_hidden} units")
+
+
+def _from_npz(path: str, n_features: int | None) -> BlackBox:
+    network = ShallowNetwork.from_npz(path)
+    d = _agreed(path, network.n_features, n_features)
+    return BlackBox(_rows(network), d, "float64", f"layers in {path}, {network.n_hidden} units")
 
 
 def _from_onnx(path: str, n_features: int | None) -> BlackBox:

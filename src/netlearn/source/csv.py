@@ -1,8 +1,8 @@
 """CSV as spreadsheets and programs really write it.
 
-`sniff` reads the first lines and decides on encoding, separator, decimal sign and whether there is a header.
-Arrow then parses the numbers. Only where that fails is the file read a second time, as text, to tell the row
-and column at fault.
+`sniff` reads the first lines and decides on encoding, separator, decimal sign and whether there is a header. Where
+Arrow is installed it parses the numbers; what it cannot parse, and everything where it is not installed, is read by
+Python.
 """
 
 from __future__ import annotations
@@ -10,27 +10,23 @@ from __future__ import annotations
 import codecs
 import csv
 import re
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from importlib.util import find_spec
+from itertools import islice
 
 import numpy as np
 
-from netlearn.backend.extras import need
 from netlearn.errors import InputError
-from netlearn.source.arrow import as_numbers, is_number, said
-
-if TYPE_CHECKING:
-    import pyarrow
+from netlearn.source.arrow import said
+from netlearn.source.cell_tables import HEAD_ROWS, CellTable, Row, head_rows
+from netlearn.source.cells import COMMA, POINT, Book, is_missing, kind_of
+from netlearn.source.opening import BROKEN_STREAM, opened, opened_bytes
+from netlearn.source.problems import Problems
 
 # Enough for a header and some rows of twenty thousand columns.
 _HEAD_BYTES = 2**20
-_HEAD_LINES = 1000
-_BLOCK_BYTES = 2**22
-_NUMBER = r"\s*-?(\d+{0}?\d*|{0}\d+)([eE][+-]?\d+)?\s*"
-_POINT, _COMMA = (re.compile(_NUMBER.format(sign)) for sign in (r"\.", ","))
-_RAGGED = re.compile(r"Row #(\d+): Expected (\d+) columns, got (\d+)")
-_THOUSANDS = re.compile(r"[+-]?\d{1,3}([.,'\u2019\s]\d{3})+([.,]\d+)?")
 
 
 @dataclass(frozen=True)
@@ -46,16 +42,19 @@ class Dialect:
 
 def sniff(path: str) -> Dialect:
     """Decide how the file is written, from its first lines."""
-    with open(path, "rb") as stream:
-        head = stream.read(_HEAD_BYTES)
-        is_all = not stream.read(1)
+    try:
+        with opened_bytes(path) as stream:
+            head = stream.read(_HEAD_BYTES)
+            is_all = not stream.read(1)
+    except BROKEN_STREAM as error:
+        raise InputError(f"{path} cannot be read as CSV ({said(error)}).") from error
     encoding, text = _decode(path, head)
     lines = text.splitlines()
     if not is_all and len(lines) > 1:
         lines.pop()  # most likely cut short
     # Some spreadsheets say in a first line, sep=;, how they separate.
     announced = re.fullmatch(r"\s*sep=([;,|:\t])\s*", lines[0]) if lines else None
-    lines = [line for line in lines if line.strip()][1 if announced else 0 :][:_HEAD_LINES]
+    lines = [line for line in lines if line.strip()][1 if announced else 0 :][: HEAD_ROWS + 1]
     if not lines:
         raise InputError(f"{path} is empty.")
     try:
@@ -66,13 +65,25 @@ def sniff(path: str) -> Dialect:
     decimal = "."
     if separator != ",":
         cells = [cell for row in rows for cell in row]
-        commas = any("," in cell and _COMMA.fullmatch(cell) for cell in cells)
+        commas = any("," in cell and COMMA.fullmatch(cell) for cell in cells)
         # Beside numbers with a point, a comma may be a thousands separator: then it is not read as a decimal.
-        points = any("." in cell and _POINT.fullmatch(cell) for cell in cells)
+        points = any("." in cell and POINT.fullmatch(cell) for cell in cells)
         decimal = "," if commas and not points else "."
-    number = _COMMA if decimal == "," else _POINT
-    has_header = not all(number.fullmatch(cell) for cell in rows[0])
+    has_header = _has_header(rows[0], rows[1 : 1 + head_rows(len(rows[0]))], decimal)
     return Dialect(encoding, separator, decimal, has_header, skip=1 if announced else 0)
+
+
+def _has_header(first: Sequence[str], others: Sequence[Sequence[str]], decimal: str) -> bool:
+    """Whether the first row holds names: not if it has numbers, and a text only where the column holds texts."""
+    number = COMMA if decimal == "," else POINT
+    if not any(number.fullmatch(cell) for cell in first):
+        return True
+    for place, cell in enumerate(first):
+        if not is_missing(cell) and kind_of([cell], decimal) == "text":
+            below = [row[place] for row in others if place < len(row)]
+            if kind_of(below, decimal) != "text":
+                return True  # a word above numbers
+    return False
 
 
 def _decode(path: str, head: bytes) -> tuple[str, str]:
@@ -104,122 +115,94 @@ def _separator(lines: Sequence[str]) -> str:
     return max(",;\t|", key=lambda separator: lines[0].count(separator))
 
 
-class CsvTable:
+class CsvTable(CellTable):
     """A `Table` of a CSV file."""
 
-    labels = ()
-    n_rows = None
-
     def __init__(self, path: str):
-        need("pyarrow", extra="files", purpose="Reading CSV")
-        self.path = path
+        super().__init__(path)
         self.dialect = sniff(path)
-        try:
-            with self._open() as reader:
-                schema = reader.schema
-        except _broken() as error:
-            raise self._fault([], error) from error
-        self.n_columns = len(schema)
-        self.names = tuple(name.strip() for name in schema.names) if self.dialect.header else None
-        self._columns = schema.names
-        # Arrow's guess from the first block. What it takes for anything but text, truth values and dates is
-        # read as a number further on; text is looked at once more, as one bad cell among numbers makes it so.
-        self._types = schema.types
-        self.foreign = {
-            index: f"values of type {kind}"
-            for index, kind in enumerate(self._types)
-            if not is_number(kind) and str(kind) not in ("null", "string")
-        }
+        self.decimal = self.dialect.decimal
+        with closing(self._lines()) as lines:
+            first = next(lines, None)
+            if first is None:
+                raise InputError(f"{path} is empty.")
+            n = len(first)
+            body = list(islice(lines, head_rows(n)))
+        body = body if self.dialect.header else [first, *body]
+        # A separator at the end of every line makes a column that is none.
+        while n > 1 and self.dialect.header and not first[n - 1].strip() and _is_empty(body, n - 1):
+            n -= 1
+        self.names = tuple(name.strip() for name in first[:n]) if self.dialect.header else None
+        self._judge([row for row in (_fitted(row, n) for row in body) if row is not None], n)
+        self._has_arrow = find_spec("pyarrow") is not None
+        self.arrow_names: list[str] | None = (
+            None  # of all columns, as Arrow has them; found when it first reads
+        )
 
-    def chunks(self, columns: Sequence[int], n_rows: int) -> Generator[np.ndarray]:
+    def chunks(
+        self,
+        columns: Sequence[int],
+        n_rows: int,
+        books: Mapping[int, Book] | None = None,
+        problems: Problems | None = None,
+    ) -> Generator[np.ndarray]:
         """Yield what a block of bytes holds, `n_rows` rows at most."""
-        import pyarrow
+        n_read = 0
+        if self._has_arrow:
+            from netlearn.source import csv_arrow
 
-        kinds = dict.fromkeys((self._columns[column] for column in columns), pyarrow.float64())
-        truths = [column for column in columns if pyarrow.types.is_boolean(self._types[column])]
-        kinds |= {self._columns[column]: pyarrow.bool_() for column in truths}
-        try:
-            with self._open(kinds) as reader:
-                for batch in reader:
-                    for start in range(0, batch.num_rows, n_rows):
-                        yield as_numbers(batch.slice(start, n_rows), range(len(columns)))
-        except _broken() as error:
-            raise self._fault(list(kinds), error) from error
-
-    def place(self, row: int) -> tuple[str, int]:
-        """There is one file."""
-        return self.path, row + 1
-
-    def _open(self, kinds: dict[str, pyarrow.DataType] | None = None, *, counted: bool = False):
-        """Open for reading in blocks: the columns that `kinds` names, or all of them as Arrow guesses.
-
-        Rows that are `counted` are told by their number where they are at fault.
-        """
-        from pyarrow import csv as arrow_csv
-
-        return arrow_csv.open_csv(
-            self.path,
-            read_options=arrow_csv.ReadOptions(
-                encoding=self.dialect.encoding,
-                block_size=_BLOCK_BYTES,
-                skip_rows=self.dialect.skip,
-                autogenerate_column_names=not self.dialect.header,
-                use_threads=not counted,  # rows are counted only without
-            ),
-            parse_options=arrow_csv.ParseOptions(delimiter=self.dialect.separator, newlines_in_values=True),
-            convert_options=arrow_csv.ConvertOptions(
-                decimal_point=self.dialect.decimal,
-                column_types=kinds,
-                include_columns=list(kinds or ()),
-            ),
-        )
-
-    def _fault(self, columns: Sequence[str], error: Exception) -> InputError:
-        """Read the file as text to say where it holds no number, or a row of another length."""
-        import pyarrow
-
-        number = _COMMA if self.dialect.decimal == "," else _POINT
-        start = 0
-        try:
-            with self._open(dict.fromkeys(columns, pyarrow.string()), counted=True) as reader:
-                for batch in reader:
-                    for row, column in _not_numbers(batch.select(columns), number):
-                        return self._no_number(
-                            columns[column], start + row + 1, batch.column(columns[column])[row].as_py()
-                        )
-                    start += batch.num_rows
-        except _broken() as again:
-            if ragged := _RAGGED.search(str(again)):
-                row, expected, actual = map(int, ragged.groups())
-                row -= self.dialect.skip + self.dialect.header
-                return InputError(f"{self.path} has {actual} cells in row {row:,}, but {expected} columns.")
-        return InputError(f"{self.path} cannot be read as CSV ({said(error)}).")
-
-    def _no_number(self, column: str, row: int, cell: str) -> InputError:
-        index = self._columns.index(column)
-        label = str(index) if self.names is None else f'"{self.names[index]}"'
-        where = f'{self.path} holds "{cell}" in row {row:,}, column {label}'
-        if _THOUSANDS.fullmatch(cell.strip()):
-            return InputError(f"{where}: write numbers without a thousands separator.")
-        if _POINT.fullmatch(cell) or _COMMA.fullmatch(cell):
-            return InputError(f"{where}: write all numbers with the same decimal sign, point or comma.")
-        return InputError(
-            f'{where}, which is not a number: leave the column out with "features", or encode it as numbers.'
-        )
-
-
-def _broken() -> tuple[type[Exception], ...]:
-    """Return what Arrow raises on text that it cannot parse, or Python on bytes that are no text."""
-    import pyarrow
-
-    return pyarrow.ArrowException, UnicodeError
-
-
-def _not_numbers(batch: pyarrow.RecordBatch, number: re.Pattern) -> Iterator[tuple[int, int]]:
-    """Give (row, column) of the first cell in row order that is filled and no number, if there is one."""
-    columns = [batch.column(column).to_pylist() for column in range(batch.num_columns)]
-    for row, cells in enumerate(zip(*columns, strict=True)):
-        for column, cell in enumerate(cells):
-            if cell and not number.fullmatch(cell) and cell.lower() not in ("true", "false", "inf", "nan"):
-                yield row, column
+            try:
+                for rows in csv_arrow.chunks(self, columns, n_rows, books or {}):
+                    yield rows
+                    n_read += len(rows)
                 return
+            except csv_arrow.NotForArrowError:
+                # Python is slower, but understands more, and says of everything that is wrong where it is.
+                self._has_arrow = False
+                books = _anew(books)
+        for rows in super().chunks(columns, n_rows, books, problems):
+            if n_read < len(rows):
+                yield rows[n_read:]
+            n_read = max(0, n_read - len(rows))
+
+    def _lines(self) -> Iterator[list[str]]:
+        """Give the cells of all lines that are not blank, the header's too."""
+        encoding = "utf-8-sig" if self.dialect.encoding == "utf-8" else self.dialect.encoding
+        try:
+            with opened(self.path, encoding) as stream:
+                for _ in range(self.dialect.skip):
+                    next(stream, None)
+                reader = csv.reader(stream, delimiter=self.dialect.separator)
+                for row in reader:
+                    if row and (len(row) > 1 or row[0].strip()):
+                        yield row
+        except (csv.Error, *BROKEN_STREAM) as error:
+            raise InputError(f"{self.path} cannot be read as CSV ({said(error)}).") from error
+
+    def _records(self, problems: Problems | None) -> Iterator[Row]:
+        with closing(self._lines()) as lines:
+            for number, row in enumerate(lines, -1 if self.dialect.header else 0):
+                if number < 0:
+                    continue
+                fitted = _fitted(row, self.n_columns)
+                if fitted is None and problems is not None:
+                    problems.row(number, len(row), self.n_columns)
+                yield fitted
+
+
+def _fitted(row: list[str], n_columns: int) -> Row:
+    """Return the cells of a row, without empty ones at its end that belong to no column; None if they do not fit."""
+    if len(row) == n_columns:
+        return row
+    return row[:n_columns] if len(row) > n_columns and not any(map(str.strip, row[n_columns:])) else None
+
+
+def _is_empty(rows: Sequence[Sequence[str]], column: int) -> bool:
+    return all(len(row) <= column or not row[column].strip() for row in rows)
+
+
+def _anew(books: Mapping[int, Book] | None) -> Mapping[int, Book] | None:
+    """Empty books that were begun, as the file is read from its beginning again."""
+    for book in (books or {}).values():
+        book.restart()
+    return books

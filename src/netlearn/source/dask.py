@@ -20,6 +20,7 @@ from netlearn.backend.extras import need
 from netlearn.errors import InputError
 from netlearn.source.arrays import ArraySource, Block
 from netlearn.source.files import FileSource
+from netlearn.source.recipe import Recipe
 from netlearn.source.stream import marks_between, over_rows
 
 if TYPE_CHECKING:
@@ -62,6 +63,10 @@ class DaskSource:
     token : str or list
         What tells these rows from others.
     client : distributed.Client or None
+    recipe : Recipe or None
+        What is done to the columns of files.
+    notes : sequence of str
+        What was done to them, in sentences.
     """
 
     opened: Callable
@@ -72,6 +77,8 @@ class DaskSource:
     target: str | tuple[str, ...]
     token: Any
     client: Client | None
+    recipe: Recipe | None = None
+    notes: Sequence[str] = ()
 
     @classmethod
     def from_collections(cls, X, y, client: Client | None = None) -> DaskSource:
@@ -113,8 +120,8 @@ class DaskSource:
         They are divided where reading can begin; a file that can only be read from its start is one partition.
         """
         need("dask", extra="dask", purpose="Learning on a cluster")
-        starts, n_rows = _starts(source), source.n_rows_if_known
-        sizes = None if n_rows is None else np.diff([*starts, n_rows]).tolist()
+        starts = source.starts(_PARTITION_ENTRIES)
+        sizes = None if source.n_rows_if_known is None else np.diff([*starts, source.n_rows]).tolist()
         return cls(
             partial(_FileRows, source),
             list(zip(starts, sizes or [None], strict=True)),
@@ -124,6 +131,8 @@ class DaskSource:
             source.target or "",
             source.identity(),
             client or _current_client(),
+            source.recipe,
+            source.notes,
         )
 
     @property
@@ -287,15 +296,6 @@ def _aligned(X: Array, y: Array) -> tuple[Array, Array]:
     elif y.chunks[0] != X.chunks[0]:
         y = y.rechunk({0: X.chunks[0]})
     return X, y
-
-
-def _starts(source: FileSource) -> list[int]:
-    """Return rows, about a partition apart where that is possible, at which reading can begin."""
-    table, columns = source._table, source._columns
-    if not hasattr(table, "chunks_from"):
-        return [0]
-    size = max(1, _PARTITION_ENTRIES // len(columns))
-    return sorted({table.chunks_from(columns, size, row)[0] for row in range(0, source.n_rows, size)})
 
 
 # What follows runs on the workers.

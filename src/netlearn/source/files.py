@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 import os
-import re
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
-from functools import cached_property
+from dataclasses import asdict, replace
+from functools import cached_property, partial
 from pathlib import Path
 
 import numpy as np
@@ -15,26 +14,38 @@ import numpy as np
 from netlearn.errors import InputError
 from netlearn.source.ahead import one_ahead
 from netlearn.source.arrays import ArraySource
-from netlearn.source.tables import Table, open_table
+from netlearn.source.columns import (
+    Column,
+    chosen_features,
+    indices,
+    label,
+    refuse_twice,
+    unusable,
+    usual_target,
+)
+from netlearn.source.problems import Problems
+from netlearn.source.recipe import Recipe, check_encoding
+from netlearn.source.survey import Survey, sentences, survey
+from netlearn.source.tables import open_table
+from netlearn.source.wanted import as_learned, wanted_of
 
 # Read at once: long enough for a disk, and cut into blocks for a core's cache afterwards.
 _CHUNK_ENTRIES = 2**20
 
-Column = str | int
-
 
 class FileSource:
-    """Rows of a file, or of many, that need not fit in memory.
+    """Rows of a file, or of many, that need not fit in memory; or of a data frame.
 
-    Values become float64. Where one is missing, NaN, infinite or no number, reading stops with a sentence that
-    names file, row and column. Memory: a few blocks, whatever the number of rows; only an npz array in Fortran
-    order is read whole.
+    Values become float64. What cannot be used is refused in one message that names every problem with its row and
+    column. Memory: a few blocks, whatever the number of rows; only a workbook, and an npz array in Fortran order, are
+    read whole.
 
     Parameters
     ----------
-    path : str or path
-        Parquet (a file, a folder of files, or a pattern such as ``"data/*.parquet"``), CSV (separator, decimal
-        comma and encoding are found out), npy, or npz with one array, or two named X and y.
+    path : str, path, or frame of pandas or polars
+        CSV or lines of JSON, also compressed (.csv, .csv.gz, .jsonl; separator, decimal comma and encoding are found
+        out), Parquet (a file, a folder of files, or a pattern such as ``"data/*.parquet"``), Feather, the first sheet
+        of a workbook (.xlsx), npy, or npz with one array, or two named X and y.
     target : str, int, path, or list of these
         The column of labels, by name or by number, counted from 0, from the end if negative. A list gives y of
         shape (n, m), an empty one no labels. A star in a name stands for any text: all columns that match are
@@ -42,14 +53,32 @@ class FileSource:
         For npy also the path of a second npy file.
     features : list of str or int, optional
         The columns of X, in this order, named as for the target; all but the target when left out.
+    keep, drop : str, int, or list of these, optional
+        Columns to take for X, in the order of the file, and columns to leave out, named as for the target.
+    missing : {"error", "drop", "mean"}, optional
+        What to do about a missing value: refuse the table (the default), leave its row out, or fill the gap with the
+        mean of its column. An empty cell, NA, N/A, NaN, null, None, -, ? and their like are missing values. A row
+        without a label is never filled: it is refused or left out.
+    encode : {"onehot"}, optional
+        How columns of text become numbers: each text becomes a feature, 1 where the column holds it and else 0. They
+        are refused when left out.
+    recipe : Recipe, optional
+        That of a model, to read a table as the one that it was learned from; takes the place of `keep`, `drop` and
+        `encode`. Columns are found by its names, or are the `features` in their order. A text that the model has not
+        seen counts as a missing value.
+    labels_may_lack : bool
+        Whether rows without a label are no problem, as labels are only compared with.
 
     Attributes
     ----------
     n_rows, n_features, n_outputs : int
+        Of what is used: rows that are left out do not count.
     feature_names : tuple of str, or None
-        None where the file has no names.
+        None where the file has no names; column=text for a text of a column.
     target : str, tuple of str, or None
         Name of the label column; several names for several; None where the file has no names.
+    recipe : Recipe
+        What was done to the columns, to be done again to others.
     n_read : int
         Rows read so far in the pass under way.
     """
@@ -59,53 +88,152 @@ class FileSource:
         path: str | os.PathLike,
         target: Column | os.PathLike | Sequence[Column] | None = None,
         features: Sequence[Column] | None = None,
+        *,
+        keep: Column | Sequence[Column] | None = None,
+        drop: Column | Sequence[Column] | None = None,
+        missing: str | None = None,
+        encode: str | None = None,
+        recipe: Recipe | None = None,
+        labels_may_lack: bool = False,
     ):
+        check_encoding(encode)
         labels = None
         is_npy = isinstance(path, str | os.PathLike) and Path(path).suffix.lower() == ".npy"
         if is_npy and isinstance(target, str | os.PathLike) and Path(target).suffix.lower() == ".npy":
             labels, target = target, None
         table = self._table = open_table(path, labels)
         if target is None:
-            target = _usual_target(table)
+            target = usual_target(table)
         one = isinstance(target, Column | np.integer)
-        targets = _indices(table, [target] if one else target, "target")
+        targets = indices(table, [target] if one else target, "target")
         self._one_target = one and len(targets) == 1
-        if features is None:
-            apart = {*targets, *table.labels}
-            chosen = [column for column in range(table.n_columns) if column not in apart]
+        if recipe is None:
+            inputs = chosen_features(table, targets, features, keep, drop)
         else:
-            chosen = _indices(table, features, "features")
-        if not chosen:
-            raise InputError(f"{table.path} leaves no column for the features beside the target.")
-        self._columns = [*chosen, *targets]
-        _check_columns(table, self._columns)
-        self.path = table.path
-        self.n_features, self.n_outputs = len(chosen), len(targets)
-        self.feature_names, self.target = None, None
+            inputs = as_learned(table, targets, recipe, features)
+        refuse_twice(table, [*inputs, *targets])
+        self.path, self.n_outputs, self.n_read = table.path, len(targets), 0
+        self.target = None
         if table.names is not None:
-            names = tuple(table.names[column] for column in self._columns)
-            self.feature_names = names[: len(chosen)]
-            self.target = names[-1] if self._one_target else names[len(chosen) :]
-        self.n_read = 0
+            names = tuple(table.names[column] for column in targets)
+            self.target = names[0] if self._one_target else names
         self._checked = False
+        self._wanted = wanted_of(table, inputs, targets, missing, recipe, encode)
+        self._wanted = replace(self._wanted, labels_may_lack=labels_may_lack)
+        self._refuse_columns(encode)
+
+    @property
+    def _columns(self) -> Sequence[int]:
+        return self._wanted.columns
+
+    def _refuse_columns(self, encode: str | None) -> None:
+        """Refuse columns that cannot be used, with everything else that is wrong with the table."""
+        table, wanted, problems = self._table, self._wanted, self._problems()
+        bad = set(unusable(table, wanted.columns, problems))
+        n = wanted.n_inputs
+        texts = [column for column in wanted.columns if column in table.texts and column not in bad]
+        for column in texts:
+            if column in wanted.columns[n:]:
+                problems.cell("text target", column, *table.example(column))
+            elif not wanted.is_fitted and encode is None:
+                problems.cell("text", column, *table.example(column))
+            else:
+                continue
+            bad.add(column)
+        if not problems:
+            return
+        # It will not be used, so there is time to say what else is wrong, also with the texts.
+        inputs = [column for column in wanted.columns[:n] if column not in bad or column in texts]
+        targets = [column for column in wanted.columns[n:] if column not in bad]
+        rest = wanted_of(table, inputs, targets, wanted.recipe.missing, None, "onehot")
+        if inputs or targets:
+            survey(table, rest, self._size, problems)
+        raise problems.error()
+
+    def _problems(self) -> Problems:
+        return Problems(self.path, partial(label, self._table), self._table.place, self._wanted.is_fitted)
+
+    @property
+    def _size(self) -> int:
+        return max(1, _CHUNK_ENTRIES // len(self._columns))
+
+    @cached_property
+    def _found(self) -> Survey:
+        """What a reading of all rows finds; raises whatever is wrong with them."""
+        return survey(self._table, self._wanted, self._size, self._problems(), self._reached)
+
+    def _reached(self, row: int) -> None:
+        self.n_read = row
+
+    @property
+    def _is_surveyed(self) -> bool:
+        """Whether rows are used only after a reading that says which, and with what in their gaps."""
+        wanted = self._wanted
+        return wanted.recipe.missing != "error" or bool(wanted.encoded and not wanted.is_fitted)
+
+    @property
+    def recipe(self) -> Recipe:
+        """What is done to the columns."""
+        return self._found.recipe if self._is_surveyed else self._wanted.recipe
+
+    @property
+    def n_features(self) -> int:
+        """Number of features that the columns become."""
+        return self.recipe.n_features if self._wanted.encoded else self._wanted.n_inputs
+
+    @property
+    def feature_names(self) -> tuple[str, ...] | None:
+        """Names of the features."""
+        if self._table.names is None:
+            return None
+        return (self.recipe if self._wanted.encoded else self._wanted.recipe).feature_names
+
+    @property
+    def notes(self) -> list[str]:
+        """What was done to the table, in sentences."""
+        if not self._is_surveyed:
+            return []
+        names = self._table.names or tuple(map(str, range(self._table.n_columns)))
+        return sentences(self._found, self._wanted, [names[column] for column in self._columns])
 
     @cached_property
     def n_rows(self) -> int:
-        """Number of rows; a CSV file is read through to count them."""
+        """Number of rows that are used; some files are read through to count them."""
+        return self._found.n_kept if self._is_surveyed else self.n_lines
+
+    @cached_property
+    def n_lines(self) -> int:
+        """Number of rows of the table."""
         if self._table.n_rows is not None:
             return self._table.n_rows
+        if self._is_surveyed:
+            return self._found.n_rows
         return sum(len(rows) for rows in self._chunks())
-
-    def identity(self) -> list:
-        """Return what tells this file, or these files, and the columns taken from others: names, sizes and times."""
-        files = getattr(self._table, "files", [self.path])
-        stats = [(os.path.basename(file), os.stat(file)) for file in files]
-        return [self._columns, [[name, stat.st_size, stat.st_mtime_ns] for name, stat in stats]]
 
     @property
     def n_rows_if_known(self) -> int | None:
-        """Number of rows where no reading is needed to tell."""
-        return self.__dict__.get("n_rows", self._table.n_rows)
+        """Number of rows of the table where no reading is needed to tell."""
+        return self.__dict__.get("n_lines", self._table.n_rows)
+
+    def identity(self) -> list:
+        """Return what tells these rows from others: columns, what is done to them, names, sizes and times of files."""
+        made = [self._columns, asdict(self.recipe)]
+        if hasattr(self._table, "identity"):
+            return [*made, self._table.identity()]
+        files = getattr(self._table, "files", [self.path])
+        stats = [(os.path.basename(file), os.stat(file)) for file in files]
+        return [*made, [[name, stat.st_size, stat.st_mtime_ns] for name, stat in stats]]
+
+    def starts(self, n_entries: int) -> list[int]:
+        """Return rows, about so many entries apart where that is possible, at which reading can begin."""
+        if not hasattr(self._table, "chunks_from"):
+            return [0]
+        size = max(1, n_entries // len(self._columns))
+        if self._is_surveyed:
+            found, step = self._found, max(1, size // self._size)
+            return sorted({kept for kept, _ in found.marks[::step] if kept < found.n_kept} | {0})
+        rows = range(0, self.n_rows, size)
+        return sorted({self._table.chunks_from(self._columns, size, row)[0] for row in rows})
 
     def blocks(
         self, width: int = 0, n_cached: int = 1, start: int = 0
@@ -115,13 +243,19 @@ class FileSource:
             for rows in chunks:
                 yield from ArraySource(*self._parts(rows)).blocks(width, n_cached)
 
+    def aligned(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Yield pairs (X, y) of all rows of the table, also of those that are not used: NaN is where a value lacks."""
+        with closing(one_ahead(self._chunks(aligned=True))) as chunks:
+            for rows in chunks:
+                yield from ArraySource(*self._parts(rows)).blocks()
+
     def in_memory(self) -> ArraySource:
         """Read all rows."""
         return ArraySource(*self.arrays())
 
     def arrays(self) -> tuple[np.ndarray, np.ndarray]:
         """Read all rows: X of shape (n, d) and y of shape (n,), or (n, m) for several targets."""
-        rows = np.empty((0, len(self._columns)))
+        rows = np.empty((0, self.n_features + self.n_outputs))
         end = 0
         for chunk in self._chunks():
             start, end = end, end + len(chunk)
@@ -134,121 +268,50 @@ class FileSource:
         X, y = rows[:, : self.n_features], rows[:, self.n_features :]
         return X, y[:, 0] if self._one_target else y
 
-    def _chunks(self, first: int = 0) -> Generator[np.ndarray]:
-        """Read the rows once, from row `first` on; values are checked until a whole pass has found no fault."""
-        expected = self.n_rows_if_known
-        size = max(1, _CHUNK_ENTRIES // len(self._columns))
-        if first and hasattr(self._table, "chunks_from"):
-            start, chunks = self._table.chunks_from(self._columns, size, first)
+    def _chunks(self, first: int = 0, aligned: bool = False) -> Generator[np.ndarray]:
+        """Read the rows once, from the one that is used as number `first` on: features and labels side by side.
+
+        Values are checked until a whole pass has found no fault.
+        """
+        marked = self._is_surveyed and not aligned
+        n_kept, begin = self._found.mark(first) if marked else (first, first)
+        expected = self._found.n_rows if self._is_surveyed else self.n_rows_if_known
+        books = self._books()
+        if begin and hasattr(self._table, "chunks_from"):
+            start, chunks = self._table.chunks_from(self._columns, self._size, begin, books)
         else:
-            start, chunks = 0, self._table.chunks(self._columns, size)
+            start, chunks = 0, self._table.chunks(self._columns, self._size, books)
         with closing(chunks):
-            for rows in chunks:
-                if not self._checked:
-                    self._refuse_missing(rows, start)
-                skipped = max(first - start, 0)
-                self.n_read = start = start + len(rows)
+            for values in chunks:
+                rows = self._prepared(values[max(begin - start, 0) :], aligned)
+                self.n_read = start = start + len(values)
                 if expected is not None and start > expected:
                     break
+                skipped = max(first - n_kept, 0)
+                n_kept += len(rows)
                 if skipped < len(rows):
                     yield rows[skipped:]
         if start == 0:
             raise InputError(f"{self.path} has no rows.")
         if expected is not None and start != expected:
             raise InputError(f"{self.path} changed while it was read: it had {expected:,} rows before.")
-        self._checked = self._checked or first == 0
+        self._checked = self._checked or begin == 0
 
-    def _refuse_missing(self, rows: np.ndarray, start: int) -> None:
-        finite = np.isfinite(rows)
-        if finite.all():
-            return
-        row, column = np.argwhere(~finite)[0]
-        file, number = self._table.place(start + int(row))
-        what = "no number (a missing value or NaN)" if np.isnan(rows[row, column]) else "infinity"
-        raise InputError(
-            f"{file} holds {what} in row {number:,}, {_label(self._table, self._columns[column])}: "
-            "remove or fill such rows first."
-        )
+    def _books(self) -> dict:
+        return replace(self._wanted, recipe=self.recipe).books() if self._wanted.encoded else {}
 
-
-def _usual_target(table: Table) -> Column | list[Column]:
-    """Return the target of a file that has no names; where there are names, one must be given."""
-    if table.names is not None:
-        raise InputError(f'"target" of {table.path} must be given: one of {_listed(table)}.')
-    if len(table.labels) > 1:
-        return list(table.labels)
-    return table.labels[0] if table.labels else table.n_columns - 1
-
-
-def _indices(table: Table, wanted: Sequence[Column], argument: str) -> list[int]:
-    """Find columns by their names, where a star stands for any text, or by their numbers."""
-    if isinstance(wanted, str | bytes) or not isinstance(wanted, Sequence | np.ndarray):
-        raise InputError(f'"{argument}" of {table.path} must be a list of columns, got {wanted!r:.100}.')
-    found = []
-    for column in wanted:
-        names = table.names or ()
-        matching = []
-        if isinstance(column, str) and "*" in column and column not in names:
-            pattern = re.compile(".*".join(map(re.escape, column.split("*"))), re.DOTALL)
-            matching = [index for index, name in enumerate(names) if pattern.fullmatch(name)]
-        found += matching or [_index(table, column, argument)]
-    return found
-
-
-def _index(table: Table, wanted: Column, argument: str) -> int:
-    """Find a column by its name, or by its number."""
-    if table.names is not None and wanted in table.names:
-        return table.names.index(wanted)
-    # A float would be cut off, and a truth value is no number of a column.
-    may_be = isinstance(wanted, Column | np.integer) and not isinstance(wanted, bool)
-    try:
-        number = int(wanted) if may_be else None
-    except ValueError:
-        number = None
-    if number is None:
-        near = difflib.get_close_matches(str(wanted), table.names or (), n=1)
-        hint = f' (did you mean "{near[0]}"?)' if near else ""
-        raise InputError(f'"{argument}" of {table.path} must be in {_listed(table)}; got "{wanted}"{hint}.')
-    if not -table.n_columns <= number < table.n_columns:
-        raise InputError(
-            f'"{argument}" must be the number of a column of {table.path}, which has {table.n_columns}, counted '
-            f"from 0; got {number}."
-        )
-    return number % table.n_columns
-
-
-def _check_columns(table: Table, columns: Sequence[int]) -> None:
-    """Refuse columns that cannot be told apart, that were chosen twice, or that hold no numbers."""
-    for place, column in enumerate(columns):
-        if column in columns[:place]:
-            raise InputError(
-                f"{table.path}: {_label(table, column)} was chosen twice, as features or target."
-            )
-        if table.names is not None:
-            if not table.names[column].strip():
-                raise InputError(
-                    f"{table.path} has a column without a name (column {column}, counted from 0; perhaps an index): "
-                    "name it, or say which columns are the features."
-                )
-            if table.names.count(table.names[column]) > 1:
-                raise InputError(
-                    f"{table.path} has more than one {_label(table, column)}: rename one of them."
-                )
-    for column in columns:
-        if column in table.foreign:
-            raise InputError(
-                f"{table.path} holds {table.foreign[column]} in {_label(table, column)}: leave the column out with "
-                '"features", or encode it as numbers.'
-            )
-
-
-def _label(table: Table, column: int) -> str:
-    return f"column {column}" if table.names is None else f'column "{table.names[column]}"'
-
-
-def _listed(table: Table) -> str:
-    if table.names is None:
-        return f"its {table.n_columns} columns, which have no names and are counted from 0"
-    shown = ", ".join(table.names[:12])
-    more = len(table.names) - 12
-    return f"its columns {shown}" + (f" and {more} more" if more > 0 else "")
+    def _prepared(self, values: np.ndarray, aligned: bool) -> np.ndarray:
+        """Return features and labels of the rows that are used, or of all of them."""
+        recipe, n = self.recipe, self._wanted.n_inputs
+        rows, inputs = values, values[:, :n]
+        X = recipe.features(inputs)
+        if X is not inputs:
+            rows = np.concatenate([X, values[:, n:]], axis=1)
+        if self._is_surveyed:
+            gaps = () if aligned else np.flatnonzero(replace(self._wanted, recipe=recipe).incomplete(values))
+            return np.delete(rows, gaps, axis=0) if len(gaps) else rows
+        checked = rows[:, : X.shape[1]] if self._wanted.labels_may_lack else rows
+        if not self._checked and not np.isfinite(checked).all():
+            self._found  # noqa: B018 - reads all rows once more, to name everything that is wrong with them
+            raise InputError(f"{self.path} changed while it was read.")
+        return rows

@@ -2,7 +2,7 @@
 
 import os
 import zipfile
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import BinaryIO
 
@@ -19,6 +19,8 @@ from netlearn.backend.npy import (
 )
 from netlearn.errors import InputError
 from netlearn.source.arrow import said
+from netlearn.source.cells import Book
+from netlearn.source.problems import Problems
 
 
 @dataclass(frozen=True)
@@ -79,6 +81,7 @@ class NpyTable:
     """
 
     names = None
+    texts: frozenset[int] = frozenset()
 
     def __init__(self, path: str, labels: str | os.PathLike | None = None):
         self.path = path
@@ -99,14 +102,20 @@ class NpyTable:
         self.labels = tuple(range(self._arrays[0].shape[1], self.n_columns))
 
     def chunks_from(
-        self, columns: Sequence[int], n_rows: int, first: int
+        self, columns: Sequence[int], n_rows: int, first: int, books: Mapping[int, Book] | None = None
     ) -> tuple[int, Generator[np.ndarray]]:
         """Give the chunks from row `first` on; those of an archive, which is read in order, from its beginning."""
         if any(array.member is not None for array in self._arrays):
             first = 0
         return first, self._chunks(columns, n_rows, first)
 
-    def chunks(self, columns: Sequence[int], n_rows: int) -> Generator[np.ndarray]:
+    def chunks(
+        self,
+        columns: Sequence[int],
+        n_rows: int,
+        books: Mapping[int, Book] | None = None,
+        problems: Problems | None = None,
+    ) -> Generator[np.ndarray]:
         """Yield slices of the arrays, side by side."""
         return self._chunks(columns, n_rows, 0)
 

@@ -5,7 +5,7 @@ import io
 import os
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import accumulate, islice
 from operator import itemgetter
@@ -16,7 +16,9 @@ import numpy as np
 from netlearn.backend.extras import need
 from netlearn.errors import InputError
 from netlearn.source.ahead import FetchedAhead
-from netlearn.source.arrow import as_numbers, is_number, whole
+from netlearn.source.arrow import as_numbers, first_filled, is_number, is_text, whole
+from netlearn.source.cells import Book
+from netlearn.source.problems import Problems
 
 # Bytes of each column held while it is read. A row group may be as large as its writer liked, so it is never
 # fetched as a whole.
@@ -39,6 +41,7 @@ class ParquetTable:
         self.names = tuple(opened[0].schema_arrow.names)
         self.n_columns = len(self.names)
         self.foreign: dict[int, str] = {}
+        self.texts: set[int] = set()
         for file, footer in zip(self.files, opened, strict=True):
             self._check_columns(file, footer.schema_arrow)
         self._starts = list(accumulate((footer.metadata.num_rows for footer in opened), initial=0))
@@ -56,25 +59,41 @@ class ParquetTable:
             if counts[name] == 0:
                 raise InputError(f'{file} has no column "{name}", which {self.files[0]} has.')
             # A name that stands for two columns is refused where it is chosen.
-            if counts[name] == 1 and not is_number(kind := schema.field(name).type):
+            if counts[name] != 1 or is_number(kind := schema.field(name).type):
+                continue
+            if is_text(kind):
+                self.texts.add(index)
+            else:
                 self.foreign[index] = f"values of type {kind}"
 
     def chunks_from(
-        self, columns: Sequence[int], n_rows: int, first: int
+        self, columns: Sequence[int], n_rows: int, first: int, books: Mapping[int, Book] | None = None
     ) -> tuple[int, Generator[np.ndarray]]:
         """Give the first row of the row group that holds row `first`, and the chunks from there on."""
         place = bisect_right(self._groups, first, key=itemgetter(0)) - 1
         start, file, group = self._groups[max(place, 0)] if self._groups else (0, 0, 0)
-        return start, self._chunks(columns, n_rows, file, group)
+        return start, self._chunks(columns, n_rows, books, file, group)
 
-    def chunks(self, columns: Sequence[int], n_rows: int) -> Generator[np.ndarray]:
+    def chunks(
+        self,
+        columns: Sequence[int],
+        n_rows: int,
+        books: Mapping[int, Book] | None = None,
+        problems: Problems | None = None,
+    ) -> Generator[np.ndarray]:
         """Yield batches of each file in turn."""
-        return self._chunks(columns, n_rows, 0, 0)
+        return self._chunks(columns, n_rows, books, 0, 0)
 
     def _chunks(
-        self, columns: Sequence[int], n_rows: int, first_file: int, first_group: int
+        self,
+        columns: Sequence[int],
+        n_rows: int,
+        books: Mapping[int, Book] | None,
+        first_file: int,
+        first_group: int,
     ) -> Generator[np.ndarray]:
         names = [self.names[column] for column in columns]
+        in_order = [(books or {}).get(column) for column in columns]
         for file in self.files[first_file:]:
             with whole(file, "Parquet"), _open(file) as opened, open(file, "rb") as raw:
                 groups = range(first_group, opened.metadata.num_row_groups)
@@ -87,12 +106,18 @@ class ParquetTable:
                 for batch in opened.iter_batches(n_rows, groups, columns=names, use_threads=False):
                     n_read += batch.num_rows
                     ahead.reached(n_read)
-                    yield as_numbers(batch, [batch.schema.get_field_index(name) for name in names])
+                    yield as_numbers(batch, [batch.schema.get_field_index(name) for name in names], in_order)
 
     def place(self, row: int) -> tuple[str, int]:
         """Find the file that holds a row."""
         file = bisect_right(self._starts, row) - 1
         return self.files[file], row - self._starts[file] + 1
+
+    def example(self, column: int) -> tuple[int, str]:
+        """Find the first filled cell of a column among the first rows."""
+        name = self.names[column]
+        with whole(self.files[0], "Parquet"), _open(self.files[0]) as opened:
+            return first_filled(opened.iter_batches(1000, columns=[name], use_threads=False), name)
 
 
 def _group_starts(metadata, start: int) -> Iterator[int]:

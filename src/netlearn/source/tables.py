@@ -1,7 +1,8 @@
-"""Tables in files: what each format gives, and which class reads a path."""
+"""Tables: what each format of file, and a data frame, gives; and which class reads one."""
 
 import os
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import Protocol
 
@@ -9,10 +10,16 @@ import numpy as np
 
 from netlearn.backend.paths import path_text
 from netlearn.errors import InputError
+from netlearn.source.cells import Book
+from netlearn.source.frames import FrameTable, is_frame
+from netlearn.source.opening import COMPRESSED, kind
+from netlearn.source.problems import Problems
+
+_READ = ".csv, .tsv, .jsonl (all also as .gz), .parquet (also a folder or a pattern), .feather, .xlsx, .npy and .npz"
 
 
 class Table(Protocol):
-    """Columns of numbers in a file.
+    """Columns of numbers and texts in a file.
 
     A table that need not be read from its beginning also has `chunks_from`, which begins near a given row.
 
@@ -27,8 +34,10 @@ class Table(Protocol):
         Columns that the file itself holds apart as labels.
     n_rows : int or None
         None where only reading all of it tells.
+    texts : set of int
+        Columns that hold text.
     foreign : dict
-        For each column that holds no numbers: what it holds.
+        For each column that holds neither numbers nor text: what it holds.
     """
 
     path: str
@@ -36,24 +45,54 @@ class Table(Protocol):
     n_columns: int
     labels: tuple[int, ...]
     n_rows: int | None
+    texts: AbstractSet[int]
     foreign: dict[int, str]
 
-    def chunks(self, columns: Sequence[int], n_rows: int) -> Generator[np.ndarray]:
-        """Yield float64 arrays of about `n_rows` rows, NaN where a value is missing; the same ones each time."""
+    def chunks(
+        self,
+        columns: Sequence[int],
+        n_rows: int,
+        books: Mapping[int, Book] | None = None,
+        problems: Problems | None = None,
+    ) -> Generator[np.ndarray]:
+        """Yield float64 arrays of about `n_rows` rows, the same ones each time.
+
+        Parameters
+        ----------
+        columns : sequence of int
+        n_rows : int
+        books : dict of Book, optional
+            Columns to read as texts; what is given are the numbers of the texts in the book.
+        problems : Problems, optional
+            Is told of cells that are no numbers, and of rows that do not fit.
+
+        Yields
+        ------
+        array of shape (n, len(columns))
+            NaN where a value is missing, infinity where there is something wrong with it.
+        """
         ...
 
     def place(self, row: int) -> tuple[str, int]:
         """Tell the file of a row that is counted from 0, and its number there, counted from 1."""
         ...
 
+    def example(self, column: int) -> tuple[int, str]:
+        """Find a filled cell of a column of text, and its row, counted from 0."""
+        ...
+
 
 def open_table(path: str | os.PathLike, labels: str | os.PathLike | None = None) -> Table:
-    """Open the table at `path`; `labels` is the file of labels beside an npy file."""
+    """Open the table at `path`, which may be a frame; `labels` is the file of labels beside an npy file."""
+    if isinstance(path, FrameTable):
+        return path
+    if is_frame(path):
+        return FrameTable(path)
     path = path_text('"path" of a table', path)
     is_pattern = any(mark in path for mark in "*?[") and not os.path.exists(path)
     if not is_pattern and not os.path.exists(path):
         raise InputError(f"Cannot read {path}: there is no such file.")
-    suffix = Path(path).suffix.lower()
+    suffix = kind(path)
     if is_pattern or os.path.isdir(path) or suffix in (".parquet", ".pq"):
         from netlearn.source.parquet import ParquetTable
 
@@ -62,11 +101,24 @@ def open_table(path: str | os.PathLike, labels: str | os.PathLike | None = None)
         from netlearn.source.csv import CsvTable
 
         return CsvTable(path)
-    if suffix in (".npy", ".npz"):
-        from netlearn.source.npy import NpyTable
+    if suffix in (".jsonl", ".ndjson"):
+        from netlearn.source.cell_tables import JsonlTable
 
-        return NpyTable(path, labels)
+        return JsonlTable(path)
+    if not path.lower().endswith(COMPRESSED):
+        if suffix in (".npy", ".npz"):
+            from netlearn.source.npy import NpyTable
+
+            return NpyTable(path, labels)
+        if suffix in (".feather", ".arrow"):
+            from netlearn.source.feather import FeatherTable
+
+            return FeatherTable(path)
+        if suffix in (".xlsx", ".xlsm", ".xls", ".ods"):
+            from netlearn.source.cell_tables import XlsxTable
+
+            return XlsxTable(path)
+    got = "".join(Path(path).suffixes[-2:]) if path.lower().endswith(COMPRESSED) else suffix
     raise InputError(
-        f"Cannot read {path}: netlearn reads tables in .csv, .tsv, .parquet (also a folder or a pattern), .npy and "
-        f".npz files, got {suffix or 'a name without suffix'}."
+        f"Cannot read {path}: netlearn reads tables in {_READ} files, got {got or 'a name without suffix'}."
     )

@@ -251,5 +251,5 @@ def test_other_dtypes_are_refused(tmp_path):
 def test_an_absent_onnx_is_named_with_the_line_to_type(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "onnx", None)
     for call in (NETWORKS["wide"].to_onnx, ShallowNetwork.from_onnx):
-        with pytest.raises(MissingExtraError, match=r"pip install 'netlearn\[onnx\]'"):
+        with pytest.raises(MissingExtraError, match=r"pip install '\.\[onnx\]'"):
             call(tmp_path / "f.onnx")

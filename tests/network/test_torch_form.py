@@ -159,5 +159,5 @@ def test_other_dtypes_are_refused():
 def test_an_absent_torch_is_named_with_the_line_to_type(monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
     for call in (NETWORKS["wide"].to_torch, lambda: ShallowNetwork.from_torch({})):
-        with pytest.raises(MissingExtraError, match=r"pip install 'netlearn\[torch\]'"):
+        with pytest.raises(MissingExtraError, match=r"pip install '\.\[torch\]'"):
             call()

@@ -261,7 +261,7 @@ ESTIMATOR = [
     ("X has NaN", {"X": with_one(X, np.nan)}, "fit cannot use its X and y: Input X contains NaN"),
     ("X is masked", {"X": MASKED}, "X must not be masked"),
     ("y is masked", {"y": np.ma.masked_array(Y, mask=Y > 1)}, "y must not be masked"),
-    ("X is text", {"X": "rows"}, "must name the column of labels"),
+    ("X is a path beside labels", {"X": "rows"}, '"y" of learn must name the column'),
     ("X is complex", {"X": X + 1j}, "fit cannot use its X and y: Complex data not supported"),
     ("y is None", {"y": None}, "fit cannot use its X and y"),
     ("y holds text", {"y": ["a"] * 60}, "y must hold real numbers; got elements of type <U1"),

@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow
 import pytest
 import torch
-from pyarrow import parquet
+from pyarrow import feather, parquet
 
 from netlearn import FileSource, Oracle, ShallowNetwork, learn, teachers
 from netlearn.backend import memory
@@ -148,6 +148,9 @@ def write_rows(path, rows):
         np.save(path, rows)
     elif path.suffix == ".npz":
         np.savez(path, a=rows)
+    elif path.suffix == ".feather":
+        table = pyarrow.table({f"c{column}": rows[:, column] for column in range(rows.shape[1])})
+        feather.write_feather(table, path, chunksize=2000, compression="uncompressed")
     else:
         names = [f"c{column}" for column in range(rows.shape[1])]
         parquet.write_table(
@@ -156,14 +159,14 @@ def write_rows(path, rows):
 
 
 @pytest.mark.parametrize("order", ["C", "F"])
-@pytest.mark.parametrize("suffix", [".npy", ".npz", ".csv", ".parquet"])
+@pytest.mark.parametrize("suffix", [".npy", ".npz", ".csv", ".parquet", ".feather"])
 def test_a_file_that_is_cut_short_while_it_is_read_is_told(tmp_path, monkeypatch, suffix, order):
     """Read through a map, it would end the process: here it does not, and no part of it passes for the whole."""
     path = tmp_path / f"rows{suffix}"
     rows = np.asarray(np.random.default_rng(0).standard_normal((40_000, 4)), order=order)
     write_rows(path, rows)
     monkeypatch.setattr("netlearn.source.files._CHUNK_ENTRIES", 4000)
-    monkeypatch.setattr("netlearn.source.csv._BLOCK_BYTES", 2**14)
+    monkeypatch.setattr("netlearn.source.csv_arrow._BLOCK_BYTES", 2**14)
     source = FileSource(path, target=-1)
     whole = sum(len(y) for _, y in source.blocks())
     assert whole == source.n_rows == len(rows)
@@ -172,7 +175,7 @@ def test_a_file_that_is_cut_short_while_it_is_read_is_told(tmp_path, monkeypatch
     os.truncate(path, path.stat().st_size * 2 // 3)
     if suffix == ".npz" and order == "F":  # it was in memory by then
         blocks = source.blocks()
-    with pytest.raises(InputError, match=r"rows\.(npy|npz|csv|parquet)"):
+    with pytest.raises(InputError, match=r"rows\.(npy|npz|csv|parquet|feather)"):
         for _ in blocks:
             pass
 

@@ -80,7 +80,7 @@ def test_what_a_figure_lacks_is_said_in_one_sentence(name, case):
 
 def test_without_matplotlib_the_line_to_type_is_given(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'netlearn\[report\]'"):
+    with pytest.raises(MissingExtraError, match=r"pip install '\.\[report\]'"):
         figures.convergence(in_dimension(2))
 
 

@@ -266,7 +266,7 @@ def test_a_failed_report_leaves_the_old_file(tmp_path, monkeypatch):
 @pytest.mark.parametrize("module", ["jinja2", "matplotlib.style"])
 def test_without_the_extra_the_line_to_type_is_given(monkeypatch, tmp_path, module):
     monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(MissingExtraError, match=r"A report needs .* pip install 'netlearn\[report\]'"):
+    with pytest.raises(MissingExtraError, match=r"A report needs .* pip install '\.\[report\]'"):
         in_dimension(2).report(tmp_path / "report.html")
     assert list(tmp_path.iterdir()) == []
 

@@ -13,7 +13,7 @@ import numpy as np
 from netlearn.backend.extras import need
 from netlearn.errors import InputError
 from netlearn.source.cells import Book, is_missing, kind_of, numbers
-from netlearn.source.opening import BROKEN_STREAM, opened
+from netlearn.source.opening import opened, whole_text
 from netlearn.source.problems import Problems, shown
 
 # Rows that decide what a column holds.
@@ -126,13 +126,10 @@ class JsonlTable(CellTable):
         self._judge([[found.get(name) for name in names] for found in head], len(names))
 
     def _objects(self) -> Iterator[tuple[int, dict[str, Any]]]:
-        try:
-            with opened(self.path, "utf-8-sig") as stream:
-                for number, line in enumerate(stream, 1):
-                    if line.strip():
-                        yield number, self._object(number, line)
-        except BROKEN_STREAM as error:
-            raise InputError(f"{self.path} cannot be read as lines of JSON ({error}).") from error
+        with whole_text(self.path, "lines of JSON"), opened(self.path, "utf-8-sig") as stream:
+            for number, line in enumerate(stream, 1):
+                if line.strip():
+                    yield number, self._object(number, line)
 
     def _object(self, number: int, line: str) -> dict[str, Any]:
         try:

@@ -22,7 +22,7 @@ from netlearn.errors import InputError
 from netlearn.source.arrow import said
 from netlearn.source.cell_tables import HEAD_ROWS, CellTable, Row, head_rows
 from netlearn.source.cells import COMMA, POINT, Book, is_missing, kind_of
-from netlearn.source.opening import BROKEN_STREAM, opened, opened_bytes
+from netlearn.source.opening import opened, opened_bytes, whole_text
 from netlearn.source.problems import Problems
 
 # Enough for a header and some rows of twenty thousand columns.
@@ -42,12 +42,9 @@ class Dialect:
 
 def sniff(path: str) -> Dialect:
     """Decide how the file is written, from its first lines."""
-    try:
-        with opened_bytes(path) as stream:
-            head = stream.read(_HEAD_BYTES)
-            is_all = not stream.read(1)
-    except BROKEN_STREAM as error:
-        raise InputError(f"{path} cannot be read as CSV ({said(error)}).") from error
+    with whole_text(path, "CSV"), opened_bytes(path) as stream:
+        head = stream.read(_HEAD_BYTES)
+        is_all = not stream.read(1)
     encoding, text = _decode(path, head)
     lines = text.splitlines()
     if not is_all and len(lines) > 1:
@@ -168,16 +165,16 @@ class CsvTable(CellTable):
     def _lines(self) -> Iterator[list[str]]:
         """Give the cells of all lines that are not blank, the header's too."""
         encoding = "utf-8-sig" if self.dialect.encoding == "utf-8" else self.dialect.encoding
-        try:
-            with opened(self.path, encoding) as stream:
-                for _ in range(self.dialect.skip):
-                    next(stream, None)
-                reader = csv.reader(stream, delimiter=self.dialect.separator)
+        with whole_text(self.path, "CSV"), opened(self.path, encoding) as stream:
+            for _ in range(self.dialect.skip):
+                next(stream, None)
+            reader = csv.reader(stream, delimiter=self.dialect.separator)
+            try:
                 for row in reader:
                     if row and (len(row) > 1 or row[0].strip()):
                         yield row
-        except (csv.Error, *BROKEN_STREAM) as error:
-            raise InputError(f"{self.path} cannot be read as CSV ({said(error)}).") from error
+            except csv.Error as error:
+                raise InputError(f"{self.path} cannot be read as CSV ({said(error)}).") from error
 
     def _records(self, problems: Problems | None) -> Iterator[Row]:
         with closing(self._lines()) as lines:

@@ -1,10 +1,12 @@
 """Feather, which is Arrow's own format in a file, read a batch at a time.
 
-It is mapped into memory: for bytes that a damaged file promises and does not have, nothing is allocated then.
+It is not mapped into memory, as others do: a mapped file that is cut short ends the process that reads it.
 """
 
 from __future__ import annotations
 
+import io
+import os
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING
@@ -19,6 +21,14 @@ from netlearn.source.problems import Problems
 
 if TYPE_CHECKING:
     import pyarrow
+
+
+class _Bounded(io.FileIO):
+    """A file of which no more is asked for than it has: a damaged one promises much, and memory is taken for that."""
+
+    def read(self, size: int = -1) -> bytes:
+        left = max(0, os.fstat(self.fileno()).st_size - self.tell())
+        return super().read(left if size < 0 else min(size, left))
 
 
 class FeatherTable:
@@ -52,7 +62,8 @@ class FeatherTable:
 
         fields = None if columns is None else sorted(columns)
         options = ipc.IpcReadOptions(included_fields=fields)
-        with whole(self.path, "Feather"), pyarrow.memory_map(self.path) as source:
+        with whole(self.path, "Feather"), _Bounded(self.path) as stream:
+            source = pyarrow.PythonFile(stream, "r")
             try:
                 reader = ipc.open_file(source, options=options)
                 batches = (reader.get_batch(index) for index in range(reader.num_record_batches))

@@ -6,13 +6,29 @@ import bz2
 import gzip
 import lzma
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, TextIO
+
+from netlearn.errors import InputError
 
 _READERS = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 COMPRESSED = tuple(_READERS)
 BROKEN_STREAM = (EOFError, OSError, UnicodeError, lzma.LZMAError, zlib.error)
 """What is raised where compressed bytes, or bytes of text, are not what they should be."""
+
+
+@contextmanager
+def whole_text(path: str, what: str) -> Iterator[None]:
+    """Turn what is wrong with the bytes of a file into one sentence; a fault of the system stays as it is."""
+    try:
+        yield
+    except BROKEN_STREAM as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
+        said = str(error).partition("\n")[0].rstrip(".")
+        raise InputError(f"{path} cannot be read as {what} ({said}).") from error
 
 
 def opened_bytes(path: str) -> BinaryIO:

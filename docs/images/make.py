@@ -16,7 +16,7 @@ HERE = Path(__file__).parent
 
 
 def hard_plane() -> None:
-    """Draw what the probes see of the paper's hard instance, and what comes of it."""
+    """Draw what moments show of the paper's hard instance, and what comes of it."""
     rng = np.random.default_rng(0)
     target = teachers.hard_plane(n_hidden=8, n_features=50, rng=rng)
     X = rng.standard_normal((20_000, 50))
@@ -28,7 +28,7 @@ def hard_plane() -> None:
     figures.summary(result, middle)
     middle.set_title("labels over the plane that was found", fontsize=9)
     figures.convergence(result, right)
-    right.set_title("the polish, down to rounding", fontsize=9)
+    right.set_title("refinement, down to rounding", fontsize=9)
     figure.savefig(HERE / "hard_plane.svg", metadata={"Date": None})
 
 

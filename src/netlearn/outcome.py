@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from netlearn.certify import LARGEST_SHARE, rows_for_share
 from netlearn.result import Status
 from netlearn.source.outlying import listed
-from netlearn.words import percent_up, rounded_up
+from netlearn.words import missed_epsilon, percent_up, rounded_up
 
 # Mean square, in units of the labels' variance, that is no noise anyone would add.
 ALMOST_EXACT = 1e-4
@@ -217,7 +217,9 @@ def _advice(status: Status, seen: Evidence) -> str:
         rows = _ROWS_PER_UNKNOWN * max(seen.least_unknowns, seen.unknowns if seen.exact else 0.0)
         return f"give about {math.ceil(rows / _HELD_OUT) + 40:,} rows"
     return {
-        Status.NOISE_LIMITED: "more rows lower the network's own error; epsilon= certifies one with the noise in it",
+        Status.NOISE_LIMITED: (
+            "use it as it is, or give more rows: they lower the network's own error, the noise in the labels stays"
+        ),
         Status.NO_SIGNAL: "check that the columns are those that y depends on, or give more rows",
         Status.NOT_A_SMALL_NETWORK: "allow more units with n_hidden=, or use the network as an approximation",
         Status.OUT_OF_TIME: "allow more time, or say how many units there are with n_hidden=",
@@ -226,12 +228,7 @@ def _advice(status: Status, seen: Evidence) -> str:
 
 def _notes(status: Status, seen: Evidence) -> Iterator[str]:
     if seen.epsilon is not None and status is not Status.CERTIFIED and not seen.error_bound <= seen.epsilon:
-        missed = (
-            f"the bound is {rounded_up(seen.error_bound)}"
-            if math.isfinite(seen.error_bound)
-            else seen.why_no_bound
-        )
-        yield f"an error of at most epsilon = {seen.epsilon:g} is not certified: {missed}"
+        yield missed_epsilon(seen.epsilon, seen.error_bound, seen.why_no_bound)
     if seen.n_hidden == 0 and not seen.constant and status is not Status.NO_SIGNAL:
         yield "the network has no units: a linear model is enough"
     if seen.n_distinct < 0.9 * seen.n_rows or seen.many_copies:

@@ -21,7 +21,7 @@ from netlearn.network import ShallowNetwork, files
 from netlearn.source import ArraySource, Source
 from netlearn.source.recipe import Recipe
 from netlearn.source.twins import n_known
-from netlearn.words import bound_sentence, score_sentence, share_sentence
+from netlearn.words import bound_sentence, score_sentence, share_sentence, step_name
 
 if TYPE_CHECKING:
     from netlearn.paper.schedule import Schedule
@@ -251,6 +251,26 @@ class LearnResult:
             raise InputError(f"There is no network to predict with: {self.message}")
         return self.network(X)
 
+    def sensitivity(self, output: str | int | None = None) -> dict[str, float]:
+        """Return by name how much of the network's variance is lost without each feature, the largest first.
+
+        These are total Sobol indices for independent normal features with the means and spreads of the held-out rows.
+        Features without names are x1, x2, ... Empty where nothing was found, or no rows were held out.
+
+        Parameters
+        ----------
+        output : str or int, optional
+            One of several outputs, by name or place; left out, a mean over all of them.
+
+        Returns
+        -------
+        dict
+            Which prints as a table.
+        """
+        from netlearn.report.importance import shares
+
+        return shares(self, output)
+
     def recheck(self, X, y, *, failure_prob: float | None = None) -> Certificate:
         """Certify the network anew, on rows that took no part in learning it; others are refused.
 
@@ -303,9 +323,12 @@ class LearnResult:
         if seen.n_candidates:
             lines.append(f"candidates   {seen.n_tried:,} tried of {seen.n_candidates:,}")
         if seen.rows:
-            lines.append("rows         " + ", ".join(f"{room} {n:,}" for room, n in seen.rows.items()))
+            lines.append(
+                "rows         " + ", ".join(f"{step_name(step)} {n:,}" for step, n in seen.rows.items())
+            )
         if seen.seconds:
-            lines.append("seconds      " + ", ".join(f"{room} {s:.2f}" for room, s in seen.seconds.items()))
+            spent = (f"{step_name(step)} {seconds:.2f}" for step, seconds in seen.seconds.items())
+            lines.append("seconds      " + ", ".join(spent))
         lines.extend(f"note         {note}" for note in seen.notes)
         if seen.advice:
             lines.append(f"next         {seen.advice}")
@@ -341,6 +364,11 @@ class LearnResult:
         from netlearn.report.page import write_report
 
         write_report(self, path)
+
+    def __repr__(self) -> str:
+        from netlearn.report.brief import brief
+
+        return brief(self)
 
     def _repr_html_(self) -> str:
         from netlearn.report.card import card_html

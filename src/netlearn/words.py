@@ -90,4 +90,36 @@ def shown_r2(value: float | None) -> str:
     if left < 1e-9:
         return "1"
     digits = 3 if left >= 0.01 else min(9, 1 - math.floor(math.log10(left)))
-    return f"{value:.{digits}f}"
+    return f"{round(value, digits) + 0.0:.{digits}f}"  # no minus before a zero
+
+
+# How the note of a missed epsilon begins.
+_MISSED = "an error of at most epsilon"
+
+
+def missed_epsilon(epsilon: float, bound: float, why_no_bound: str) -> str:
+    """Say that a bound that was asked for is not reached, and by how much.
+
+    Examples
+    --------
+    >>> missed_epsilon(0.1, 0.25, "")
+    'an error of at most epsilon = 0.1 is not certified: the bound is 0.25, 2.5 times as large'
+    """
+    why = why_no_bound
+    if math.isfinite(bound):
+        why = f"the bound is {rounded_up(bound)}, {bound / epsilon:.3g} times as large"
+    return f"{_MISSED} = {epsilon:g} is not certified: {why}"
+
+
+def is_missed_epsilon(note: str) -> bool:
+    """Whether a note is the one that `missed_epsilon` writes."""
+    return note.startswith(_MISSED)
+
+
+STEPS = {"train": "learn", "judge": "choose units", "certify": "check", "polish": "refine", "samples": "read"}
+"""Plain names of the steps of a run, where they are not called so already."""
+
+
+def step_name(name: str) -> str:
+    """Return the plain name of a step."""
+    return STEPS.get(name, name)

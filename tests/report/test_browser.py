@@ -8,7 +8,11 @@ import numpy as np
 import pytest
 
 from netlearn import learn, teachers
+from netlearn.report.importance import sensitivity
+from netlearn.report.measures import baselines, has_signal
+from netlearn.report.verdict import headline
 from tests.report.browser import EXECUTABLE, browser
+from tests.report.headlines import EVERY, HEADLINES
 from tests.report.results import CASES, NASTY, in_dimension, made, several_outputs
 
 pytestmark = pytest.mark.skipif(EXECUTABLE is None, reason="no Chromium is installed")
@@ -27,8 +31,9 @@ def results():
     rng = np.random.default_rng(0)
     target = teachers.hard_plane(4, 12, rng)
     X = rng.standard_normal((4_000, 12))
+    headlines = {name: make() for name, make in EVERY.items()}
     long = tuple("a_rather_long_column_name_without_any_space_" + str(index) for index in range(11))
-    return {
+    return headlines | {
         "learned": learn(X, target(X), rng=0),
         "dim V 3": in_dimension(3),
         "nasty names": made(teachers.random(3, 4, 0, biases=1.0), names=NASTY, target="<img src=x>"),
@@ -47,7 +52,7 @@ def files(results, tmp_path_factory):
     return paths
 
 
-NAMES = ["learned", "dim V 3", "nasty names", "several outputs", "many outputs", "long names"]
+NAMES = [*EVERY, "learned", "dim V 3", "nasty names", "several outputs", "many outputs", "long names"]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -68,30 +73,107 @@ def test_requests_and_complaints_would_be_seen(page, tmp_path):
     assert len(page.complaints()) >= 2
 
 
+SIZES = {"phone": PHONE, "desk": {"width": 1200, "height": 900}}
+OPEN = "document.querySelectorAll('details').forEach(d => d.open = true)"
+OVERLAPS = """(() => {
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), boxes = [];
+  while (walker.nextNode()) {
+    const node = walker.currentNode, range = document.createRange();
+    // Code scrolls inside its box: what is out of sight there lies on nothing.
+    if (!node.textContent.trim() || node.parentElement.closest('pre')) continue;
+    range.selectNodeContents(node);
+    for (const r of range.getClientRects())
+      if (r.width > 2 && r.height > 2) boxes.push([node, r.left + 1, r.top + 3, r.right - 1, r.bottom - 3]);
+  }
+  const found = [];
+  for (let i = 0; i < boxes.length; i++) for (let j = i + 1; j < boxes.length; j++) {
+    const [a, l, t, r, b] = boxes[i], [c, L, T, R, B] = boxes[j];
+    if (a !== c && l < R && L < r && t < B && T < b) found.push(a.textContent.trim() + ' | ' + c.textContent.trim());
+  }
+  return JSON.stringify(found);
+})()"""
+
+
+@pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("name", NAMES)
-def test_the_page_fits_a_phone(page, files, name):
-    page.look(**PHONE)
+def test_the_page_fits_and_nothing_is_clipped(page, files, name, size):
+    window = SIZES[size]
+    page.look(**window)
     page.open(files[name])
-    page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
-    assert page.evaluate("window.innerWidth") == 390
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    # Figures fit too, their text is large enough to read, and tables scroll in boxes of their own.
+    page.evaluate(OPEN)
+    width = window["width"]
+    assert page.evaluate("window.innerWidth") == width
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    # Figures fit too, their text is large enough to read, and tables and code scroll in boxes of their own.
     extreme = "Math.{}(...[...document.querySelectorAll('{}')].map(e => {}))"
     right = "e.getBoundingClientRect().right"
-    assert page.evaluate(extreme.format("max", "figure svg", right)) <= 390
-    assert page.evaluate(extreme.format("max", ".scroll", right)) <= 390
+    for box in ("figure svg", ".scroll", "pre", ".bar", "dd", "li", "h1", "p"):
+        assert page.evaluate(f"document.querySelector('{box}') === null") or (
+            page.evaluate(extreme.format("max", box, right)) <= width
+        )
+    scrolls = "getComputedStyle(t.parentElement).overflowX === 'auto'"
+    assert page.evaluate(f"[...document.querySelectorAll('table')].every(t => {scrolls})")
     size = "parseFloat(getComputedStyle(e).fontSize) * e.ownerSVGElement.getScreenCTM().a"
     assert page.evaluate(extreme.format("min", "figure svg text", size)) > 8.0
 
 
-def test_the_answer_is_on_the_first_screen(page, files):
-    for window in ({"width": 1280, "height": 720}, PHONE):
-        page.look(**window)
-        page.open(files["learned"])
-        bottom = page.evaluate(
-            "document.getElementById('certificate-sentence').getBoundingClientRect().bottom"
-        )
-        assert bottom <= window["height"]
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("name", EVERY)
+def test_no_text_lies_on_another(page, files, name, size):
+    page.look(**SIZES[size])
+    page.open(files[name])
+    page.evaluate(OPEN)
+    assert json.loads(page.evaluate(OVERLAPS)) == []
+
+
+def test_text_on_another_would_be_seen(page, tmp_path):
+    """Negative control of the test above."""
+    path = tmp_path / "bad.html"
+    path.write_text("<p>one</p><p style='margin-top: -2.5em'>two</p>")
+    page.open(path)
+    assert json.loads(page.evaluate(OVERLAPS)) == ["one | two"]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_each_headline_has_a_colour_of_its_own_that_can_be_read(page, files, results, scheme):
+    page.look(scheme=scheme)
+    seen = {}
+    for name in HEADLINES:
+        page.open(files[name])
+        style = "getComputedStyle(document.querySelector('{}')).{}"
+        colour = page.evaluate(style.format(".badge", "color"))
+        assert colour == page.evaluate(style.format("#verdict", "borderLeftColor"))
+        ground = luminance(page.evaluate(style.format("#verdict", "backgroundColor")))
+        ink = luminance(colour)
+        assert (max(ink, ground) + 0.05) / (min(ink, ground) + 0.05) > 4.5
+        seen[name] = colour
+        shown = page.evaluate("document.querySelector('h1').innerText")
+        assert shown == headline(results[name]).sentence
+    assert len(set(seen.values())) == 4
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("name", HEADLINES)
+def test_the_four_answers_are_on_the_first_screen(page, files, name, size):
+    window = SIZES[size]
+    page.look(**window)
+    page.open(files[name])
+    bottom = page.evaluate("document.getElementById('verdict').getBoundingClientRect().bottom")
+    assert bottom <= window["height"]
+    for key in ("good", "matters", "sure", "next"):
+        assert len(page.evaluate(f"document.getElementById('answer-{key}').innerText")) > 20
+
+
+def test_printing_unfolds_what_is_folded(page, files):
+    page.look()
+    page.open(files["useful"])
+    page.call("Emulation.setEmulatedMedia", media="print")
+    try:
+        height = "document.getElementById('spectra').getBoundingClientRect().height"
+        assert page.evaluate(height) > 200
+        assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    finally:
+        page.call("Emulation.setEmulatedMedia", media="")
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -106,7 +188,6 @@ def test_numbers_shown_are_those_of_the_result(page, files, results, name):
         )
     )
     seen = result.diagnostics
-    bound = result.certificate.error_bound
     expected = {
         "n-hidden": result.network.n_hidden,
         "dimension": result.subspace.shape[1],
@@ -115,29 +196,35 @@ def test_numbers_shown_are_those_of_the_result(page, files, results, name):
         "seconds": sum(seen.seconds.values()),
         "certificate-rows": result.certificate.n_val,
         # A page has no number for a bound that nothing proves.
-        "error-bound": bound if np.isfinite(bound) else None,
+        "error-bound": result.certificate.error_bound
+        if np.isfinite(result.certificate.error_bound)
+        else None,
         "share": result.certificate.share,
         "departure": seen.departure,
     }
-    if result.r2 is not None:
-        expected["r2"] = result.r2
+    for one in baselines(result):
+        expected[one.key] = one.r2
+    found = sensitivity(result) if has_signal(result) else None
+    if found is not None:
+        expected |= {f"share-{place}": total for place, total in enumerate(found.totals)}
     if result.network.n_outputs > 1:
         expected["n-outputs"] = result.network.n_outputs
     if seen.noise_level is not None:
         expected |= {"noise-level": seen.noise_level, "excess-error": seen.excess_error}
-    assert values == expected
-    assert page.evaluate("document.getElementById('status').textContent") == result.status.name
+    assert values == pytest.approx(expected, rel=1e-12)
+    assert page.evaluate("document.getElementById('verdict').dataset.status") == result.status.name
     # What is shown is the number, rounded.
     for key in ("held-out-error", "seconds", "n-hidden"):
         text = page.evaluate(f"document.getElementById('{key}').textContent")
         assert read(text) == pytest.approx(expected[key], rel=0.06)
-    shown = page.evaluate("document.getElementById('verdict').textContent")
+    shown = page.evaluate("document.getElementById('sure').textContent")
     share = float(shown.split("at most ")[1].split(" ")[0]) / 100
     assert result.certificate.share <= share <= 1.101 * result.certificate.share
     if expected["error-bound"] is None:
         assert result.certificate.why_no_bound in shown
     else:
-        assert bound <= float(shown.split("at most ")[2].split(" ")[0]) <= 1.0101 * bound
+        bound = float(shown.split("at most ")[2].split(" ")[0])
+        assert expected["error-bound"] <= bound <= 1.0101 * expected["error-bound"]
 
 
 def read(text):
@@ -157,8 +244,8 @@ def test_text_and_figures_stand_out_of_the_ground_in_both_schemes(page, files, s
             "JSON.stringify([getComputedStyle(document.body).backgroundColor,"
             "getComputedStyle(document.querySelector('h2')).color,"
             "getComputedStyle(document.querySelector('dt')).color,"
-            "getComputedStyle(document.querySelector('#spectra svg text')).fill,"
-            "getComputedStyle(document.querySelector('#spectra svg use')).stroke])"
+            "getComputedStyle(document.querySelector('#fit svg text')).fill,"
+            "getComputedStyle(document.querySelector('#fit svg use')).stroke])"
         )
     )
     ground, *inks = [luminance(colour) for colour in colours]

@@ -10,7 +10,8 @@ from matplotlib.figure import Figure
 from netlearn import teachers
 from netlearn.errors import InputError, MissingExtraError
 from netlearn.report import figures
-from netlearn.report.measures import leading_directions
+from netlearn.report.directions import leading_directions
+from netlearn.report.importance import effect, sensitivity
 from netlearn.result import Diagnostics
 from tests.report.results import CASES, in_dimension, made
 
@@ -23,6 +24,9 @@ ALL = (
     "directions",
     "predicted",
     "residuals",
+    "residual_histogram",
+    "importance",
+    "effect",
     "convergence",
 )
 
@@ -70,6 +74,10 @@ def test_pyplot_is_never_imported():
         ("directions", "no network"),
         ("predicted", "no held-out rows"),
         ("residuals", "no network"),
+        ("residual_histogram", "no held-out rows"),
+        ("importance", "a constant"),
+        ("effect", "a constant"),
+        ("effect", "no held-out rows"),
         ("convergence", "no diagnostics"),
     ],
 )
@@ -183,6 +191,41 @@ def test_predictions_and_residuals_are_those_of_the_network():
     np.testing.assert_array_equal(lines(figures.residuals(result), "o")[0], np.column_stack([y, y - fit]))
 
 
-def test_convergence_is_the_trace():
-    drawn = lines(figures.convergence(in_dimension(2)))[0]
+def test_the_histogram_counts_every_residual():
+    result = in_dimension(2)
+    ax = figures.residual_histogram(result)
+    left = result.held_out.y - result.network(result.held_out.X)
+    heights = np.array([bar.get_height() for bar in ax.patches])
+    edges = np.linspace(-1, 1, 13) * np.max(np.abs(left))
+    np.testing.assert_array_equal(heights, np.histogram(left, edges)[0])
+    assert heights.sum() == 200
+
+
+def test_importance_bars_are_the_shares_largest_first():
+    result = replace(in_dimension(2), names=tuple("abcdefgh"))
+    found = sensitivity(result)
+    ax = figures.importance(result)
+    np.testing.assert_allclose([bar.get_width() for bar in ax.patches], 100 * found.totals)
+    names = [label.get_text() for label in ax.get_yticklabels()]
+    assert names == ["abcdefgh"[feature] for feature in found.features]
+
+
+def test_effects_are_drawn_of_the_feature_asked_for_on_the_scale_asked_for():
+    result = in_dimension(2)
+    ax = figures.effect(result, feature=3, scale=(-10.0, 10.0))
+    drawn = effect(result, 3)
+    np.testing.assert_array_equal(lines(ax)[0], np.column_stack([drawn.values, drawn.means]))
+    assert ax.get_xlabel() == "x4"
+    assert ax.get_ylim()[0] < -10 < 10 < ax.get_ylim()[1]
+    first = sensitivity(result).features[0]
+    assert figures.effect(result).get_xlabel() == f"x{first + 1}"
+
+
+def test_convergence_never_rises():
+    result = in_dimension(2)
+    trace = (0.5, 0.1, 0.3, 0.05, 0.2)
+    jumping = replace(result, diagnostics=replace(result.diagnostics, trace=trace))
+    drawn = lines(figures.convergence(jumping))[0]
+    np.testing.assert_array_equal(drawn[:, 1], [0.5, 0.1, 0.1, 0.05, 0.05])
+    drawn = lines(figures.convergence(result))[0]
     np.testing.assert_array_equal(drawn, [[1, 0.5], [2, 0.1], [3, 1e-3], [4, 1e-6]])

@@ -6,19 +6,22 @@ import pytest
 
 from netlearn import teachers
 from netlearn.network import ShallowNetwork
+from netlearn.report.directions import leading_directions
+from netlearn.report.importance import sensitivity
 from netlearn.report.measures import (
+    baselines,
     feature_names,
     fit_quality,
+    has_signal,
     held_out_error,
-    leading_directions,
     leading_features,
+    matrix_name,
     nearest_angles,
+    noise_limit,
     output_qualities,
-    probe_name,
-    sensitivity,
     worst_outputs,
 )
-from netlearn.result import HeldOut, Probe
+from netlearn.result import HeldOut, Probe, Status
 from tests.report.results import CASES, affine, in_dimension, made
 
 
@@ -83,6 +86,29 @@ def test_the_worst_outputs_come_first_and_constants_count_by_their_error():
     y[:, 2] += 1e-9
     assert worst_outputs(replace(result, held_out=HeldOut(X, y)))[0] == 2
     assert worst_outputs(CASES["no held-out rows"]()) == []
+
+
+def test_baselines_are_those_of_the_score_and_the_noise_limit_is_the_noises_share():
+    result = in_dimension(2)  # noise of 0.1
+    score = result.score
+    found = {one.key: one.r2 for one in baselines(result)}
+    assert (found["r2"], found["r2-linear"], found["r2-mean"]) == (score.r2, score.r2_linear, score.r2_mean)
+    variance = np.var(result.held_out.y)
+    assert found["r2-limit"] == pytest.approx(max(1 - 0.01 / variance, score.r2), rel=1e-9)
+    assert noise_limit(replace(result, status=Status.NOT_A_SMALL_NETWORK)) is None  # what is left is no noise
+    assert noise_limit(CASES["several outputs"]()) is None
+    assert baselines(replace(result, score=None)) == []
+    low = replace(result, diagnostics=replace(result.diagnostics, noise_level=10.0))
+    assert noise_limit(low) == score.r2  # which the network has reached
+
+
+def test_only_what_predicts_better_than_the_mean_has_a_signal():
+    result = in_dimension(2)
+    assert has_signal(result)
+    assert not has_signal(replace(result, status=Status.NO_SIGNAL))
+    assert not has_signal(replace(result, score=replace(result.score, beats_mean=False)))
+    assert has_signal(replace(result, score=None))  # nobody has looked
+    assert not has_signal(CASES["no network"]())
 
 
 def test_outputs_of_very_different_size_have_the_same_directions():
@@ -156,11 +182,11 @@ def test_names_are_the_users_or_numbered():
     assert feature_names(replace(affine(2), names=("height", "weight"))) == ("height", "weight")
 
 
-def test_probes_are_named_by_filter_or_symbol():
+def test_moment_matrices_are_named_by_filter_or_symbol():
     eigenvalues = np.ones(2)
-    assert probe_name(Probe(2, 0, eigenvalues, 1.0)) == "M_2"
-    assert probe_name(Probe(4, 1, eigenvalues, 1.0)) == "M_4, g_2"
-    assert probe_name(Probe(4, None, eigenvalues, 1.0, "degree 4")) == "degree 4"
+    assert matrix_name(Probe(2, 0, eigenvalues, 1.0)) == "M_2"
+    assert matrix_name(Probe(4, 1, eigenvalues, 1.0)) == "M_4, g_2"
+    assert matrix_name(Probe(4, None, eigenvalues, 1.0, "degree 4")) == "degree 4"
 
 
 ROTATED = np.linalg.qr(np.random.default_rng(5).standard_normal((6, 6)))[0]

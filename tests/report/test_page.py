@@ -10,24 +10,23 @@ import pytest
 
 from netlearn import paper, teachers
 from netlearn.errors import MissingExtraError
+from netlearn.report.importance import sensitivity
 from netlearn.report.page import page_html
+from netlearn.report.terms import Terms
+from netlearn.report.verdict import headline
 from netlearn.result import Diagnostics, HeldOut, Status
+from netlearn.words import missed_epsilon, rounded_up
 from tests.report.results import CASES, NASTY, in_dimension, made
 
-SECTIONS = [
-    "verdict",
-    "spectra",
-    "summary",
-    "features",
-    "neurons",
-    "predicted",
-    "polish",
-    "certificate",
-    "parameters",
-    "reproduce",
-]
-# Where nothing was found, these would tell what chance has made.
-INTERPRETED = {"spectra", "summary", "features", "neurons", "polish"}
+INTERPRETED = {"matters", "effects", "directions", "network", "spectra", "convergence", "units"}
+"""Sections that would tell what chance has made where nothing was found."""
+ORDER = (
+    "verdict outputs good fit matters effects directions network sure next technical run spectra convergence units "
+    "parameters reproduce"
+).split()
+HOUSE_WORDS = re.compile(
+    r"\b(probes?|V|polish\w*|bend\w*|bent|melt\w*|rooms?|corridor|judg\w*|aside|sleeps?|grain|twins?)\b"
+)
 # Elements that HTML does not close.
 VOID = {"meta", "link", "br", "img"}
 
@@ -76,27 +75,67 @@ def sections_of(page):
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_every_kind_of_result_has_a_whole_page(name):
+def test_every_kind_of_result_has_a_whole_page_in_order(name):
     result = CASES[name]()
     page = Reader(page_html(result))
-    left_out = set() if result.network is not None else {"parameters"}
-    if result.status is Status.NO_SIGNAL:
-        left_out |= INTERPRETED
-    assert sections_of(page) == [section for section in SECTIONS if section not in left_out]
+    found = sections_of(page)
+    assert found == [section for section in ORDER if section in found]
+    assert {"verdict", "good", "sure", "next", "technical", "run", "reproduce"} <= set(found)
+    assert ("matters" in found) == ("network" in found) == (INTERPRETED & set(found) != set())
+    assert ("outputs" in found) == (result.network is not None and result.network.n_outputs > 1)
     assert len(page.ids) == len(set(page.ids))
     assert set(page.references) <= set(page.ids)
     assert not any(math.isnan(value) for value in page.numbers.values())
+    assert not HOUSE_WORDS.search(page.text)
+
+
+def test_house_words_would_be_seen():
+    for text in ("two probes", "the span V of", "after the polish", "points melt", "judging"):
+        assert HOUSE_WORDS.search(text)
+    assert not HOUSE_WORDS.search("mushrooms; Verdict; lambda")
 
 
 @pytest.mark.parametrize("status", Status)
-def test_every_status_is_told_on_the_first_screen(status):
+def test_every_status_has_its_headline_on_the_first_screen_and_its_message(status):
     bare = replace(CASES["k = 0"](), status=status, message="", held_out=None, diagnostics=Diagnostics())
     page = page_html(bare)
     first = page[: page.index("</header>")]
-    assert f'data-status="{status.name}"' in first
-    assert status.value.split(".")[0].replace("'", "&#39;").replace(">", "&gt;") in first
+    found = headline(bare)
+    assert f'class="card {found.kind}" data-status="{status.name}"' in first
+    text = " ".join(Reader(page).text.split())
+    assert found.short in text
+    assert found.sentence in text
+    assert status.value in text
     told = page_html(replace(bare, message="What this run has to say."))
-    assert "What this run has to say." in told[: told.index("</header>")]
+    assert "What this run has to say." in told
+
+
+def test_where_nothing_was_found_nothing_is_interpreted():
+    names = ("alpha", "beta", "gamma")
+    page = Reader(page_html(replace(CASES["nothing found but noise"](), names=names)))
+    assert not INTERPRETED & set(sections_of(page))
+    assert "Nothing found" in page.text
+    body = page.text[: page.text.index("Technical details")]
+    assert not any(name in body for name in names)
+    # The same network would be told about, had it found something.
+    told = Reader(
+        page_html(replace(CASES["nothing found but noise"](), names=names, status=Status.NOISE_LIMITED))
+    )
+    assert all(name in told.text for name in names)
+
+
+def test_a_network_without_units_says_that_a_linear_model_is_enough():
+    text = Reader(page_html(CASES["k = 0"]())).text
+    assert text.count("a linear model is enough") == 2  # at the top, and of the network
+    assert "linear model" not in Reader(page_html(in_dimension(2))).text
+
+
+def test_a_missed_epsilon_is_on_the_first_screen():
+    result = in_dimension(2)
+    note = missed_epsilon(0.1, 0.25, "")
+    page = page_html(replace(result, diagnostics=replace(result.diagnostics, notes=(note,))))
+    assert "is not certified: the bound is 0.25, 2.5 times as large." in page[: page.index("</header>")]
+    assert "not certified" not in page_html(result)
 
 
 def test_results_of_the_papers_algorithm_have_a_page():
@@ -132,7 +171,7 @@ def test_what_came_from_data_is_text_and_never_markup():
         assert not {"script", "img", "b"} & set(page.tags)
         assert not any(key.startswith("on") for _, attributes in page.attributes for key in attributes)
         assert "<b onclick=x>note</b>" in page.text
-        assert all(any(name in text for text in page.texts) for name in NASTY)
+    assert all(name in Reader(page_html(result)).text for name in NASTY)
     assert "<script>alert('y')</script>" in Reader(page_html(result)).text
 
 
@@ -151,8 +190,8 @@ def test_the_page_asks_for_nothing_and_runs_nothing():
 
 def test_figures_take_their_colours_from_the_page_and_say_what_they_show():
     page = page_html(in_dimension(2))
-    figures = re.findall(r"<figure>(.*?)</figure>", page, re.DOTALL)
-    assert len(figures) == 6
+    figures = re.findall(r"<figure[^>]*>(.*?)</figure>", page, re.DOTALL)
+    assert len(figures) == 10  # two of the fit, four effects, the plane, spectra, convergence, units
     for figure in figures:
         assert re.match(r'<svg viewBox="[\d. ]+" role="img" aria-label="[^"]{30,}">', figure)
         assert "#000000" not in figure
@@ -163,28 +202,25 @@ def test_figures_take_their_colours_from_the_page_and_say_what_they_show():
 def test_numbers_beside_the_figures_are_those_of_the_result():
     result = in_dimension(3)
     page = page_html(result)
-
     f, held_out = result.network, result.held_out
     errors = held_out.y - f(held_out.X)
-    fit = [row[0] for row in table(page, "predicted")]
-    np.testing.assert_allclose(
-        fit,
-        [
-            np.sqrt(np.mean(errors**2)),
-            np.max(np.abs(errors)),
-            np.std(held_out.y),
-            1 - np.mean(errors**2) / np.var(held_out.y),
-        ],
-    )
-    units = np.array(table(page, "neurons"))
-    np.testing.assert_array_equal(units[:, 0], f.coefficients)
-    np.testing.assert_array_equal(units[:, 1], f.biases)
-    assert [row[0] for row in table(page, "polish")] == list(result.diagnostics.trace)
+    fit = [row[0] for row in table(page, "fit")]
+    np.testing.assert_allclose(fit, [np.sqrt(np.mean(errors**2)), np.max(np.abs(errors)), np.std(held_out.y)])
+    sizes = [row[0] for row in table(page, "units")]
+    np.testing.assert_array_equal(sizes, f.coefficients)
+    assert [row[0] for row in table(page, "convergence")] == list(result.diagnostics.trace)
     probe = result.diagnostics.probes[0]
     assert table(page, "spectra")[0] == [probe.n_kept, probe.noise_floor, *probe.eigenvalues[:6]]
-    parameters = table(page, "parameters")
-    np.testing.assert_array_equal(parameters[0], [f.intercept, *f.linear])
-    np.testing.assert_array_equal(parameters[1:], np.column_stack([f.coefficients, f.biases, f.units]))
+    parameters, terms = table(page, "parameters"), Terms.of(f)
+    np.testing.assert_array_equal(parameters[0], [terms.intercept[0], *terms.linear[0]])
+    np.testing.assert_array_equal(
+        parameters[1:], np.column_stack([terms.outputs[:, 0], terms.biases, terms.weights])
+    )
+    numbers = Reader(page).numbers
+    assert numbers["r2"] == result.score.r2
+    assert numbers["r2-linear"] == result.score.r2_linear
+    totals = sensitivity(result).totals
+    np.testing.assert_array_equal([numbers[f"share-{place}"] for place in range(len(totals))], totals)
 
 
 def table(page, key):
@@ -201,44 +237,51 @@ def test_numbers_of_several_outputs_are_those_of_each():
     errors = y - f(X)
     rms, sd = np.sqrt(np.mean(errors**2, axis=0)), y.std(axis=0)
     expected = np.column_stack([rms, np.abs(errors).max(axis=0), sd, 1 - (rms / sd) ** 2])
-    np.testing.assert_allclose(table(page, "predicted"), expected)
-    np.testing.assert_array_equal(np.array(table(page, "neurons"))[:, :3], np.c_[f.coefficients, f.biases])
-    bounds = np.array(table(page, "certificates"))
+    np.testing.assert_allclose(table(page, "good"), expected)
+    bounds = np.array(table(page, "sure"))
     certified = result.certificate.per_output
     np.testing.assert_allclose(bounds[:, 0], [own.empirical_error for own in certified])
     promised = np.array([[own.tolerance, own.error_bound] for own in certified])
     assert np.all((promised <= bounds[:, 1:]) & (bounds[:, 1:] <= 1.0101 * promised))  # never rounded down
-    parameters = table(page, "parameters")
-    np.testing.assert_array_equal(parameters[:2], np.c_[f.intercept, f.linear])
-    np.testing.assert_array_equal(parameters[2:], np.c_[f.coefficients, f.biases, f.units])
     sobol = f.precompose(np.diag(X.std(axis=0)), X.mean(axis=0)).sobol()
     totals = np.array([own.total for own in sobol.per_output])
-    order = np.argsort(-totals.max(axis=0))
-    np.testing.assert_allclose(table(page, "features"), totals.T[order], atol=1e-12)
+    order = np.argsort(-totals.mean(axis=0))
+    np.testing.assert_allclose(table(page, "matters"), totals.T[order], atol=1e-12)
     read = Reader(page)
     assert read.numbers["n-outputs"] == 2
     assert read.numbers["held-out-error"] == pytest.approx(np.linalg.norm(rms))
-    assert "drawn are those that fit worst: y2 and y1." in read.text
-    assert page.count("<figure>") == 7  # two of predictions
+    assert "Drawn is y2, the output that fits worst." in read.text
+
+
+def test_every_output_has_a_card():
+    result = CASES["one output constant"]()
+    page = page_html(result)
+    cards = re.findall(r'<article class="output">(.*?)</article>', page, re.DOTALL)
+    assert len(cards) == 3
+    for card, name, own in zip(cards, result.output_names, result.certificate.per_output, strict=True):
+        text = " ".join(Reader(card).text.split())
+        assert text.startswith(name)
+        assert f"are off by more than {rounded_up(own.tolerance)}" in text
+        assert "<svg" in card
+    assert "Matters most" in cards[0]
+    assert "Matters most" not in cards[2]  # nothing matters to a constant
 
 
 def test_many_outputs_are_cut_and_the_page_stays_small():
     result = CASES["many outputs"]()
     page = page_html(result)
-    text = Reader(page).text
+    text = " ".join(Reader(page).text.split())
     assert len(page) < 1_500_000
-    assert "netlearn report on  logit_0, logit_1, logit_2, logit_3, logit_4, logit_5 and 54 more" in text
+    assert "netlearn report on logit_0, logit_1, logit_2, logit_3, logit_4, logit_5 and 54 more" in text
+    assert "Of 60 outputs, these 8 fit worst." in text
     assert "Only the first 20 of 60 outputs and 12 of 30 features are printed" in text
     assert "Drawn are the first 40 of 60 outputs." in text
     assert text.count("The worst 12, and 48 more.") == 2
-    assert len(table(page, "certificates")) == len(table(page, "predicted")) == 12
+    assert len(table(page, "sure")) == len(table(page, "good")) == 12
     rms = np.sqrt(np.mean((result.held_out.y - result.network(result.held_out.X)) ** 2, axis=0))
     shares = rms / result.held_out.y.std(axis=0)
     np.testing.assert_allclose(
-        [row[0] / row[2] for row in table(page, "predicted")], np.sort(shares)[::-1][:12], rtol=1e-9
-    )
-    np.testing.assert_allclose(
-        [row[0] for row in table(page, "neurons")], np.linalg.norm(result.network.coefficients, axis=1)
+        [row[0] / row[2] for row in table(page, "good")], np.sort(shares)[::-1][:12], rtol=1e-9
     )
 
 
@@ -280,4 +323,4 @@ def test_inputs_far_from_standard_are_drawn_in_units_of_their_spread():
         held_out=HeldOut(result.held_out.X @ A, result.held_out.y),
         subspace=None,
     )
-    assert "Units and linear part see 2 directions" in page_html(far)
+    assert "only through 2 weighted sums of them" in page_html(far)

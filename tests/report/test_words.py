@@ -5,17 +5,10 @@ from dataclasses import replace
 import pytest
 
 from netlearn.certify import without_bound
-from netlearn.report.words import (
-    VERDICTS,
-    certificate_sentence,
-    column,
-    facts,
-    number,
-    percent,
-    verdict_sentence,
-)
-from netlearn.result import LearnResult, Status
-from netlearn.words import percent_up, rounded_up, shown_r2
+from netlearn.report.facts import facts
+from netlearn.report.words import as_sentence, certificate_sentence, column, listed, number, percent, short
+from netlearn.result import Status
+from netlearn.words import percent_up, rounded_up
 from tests.report.results import in_dimension
 
 
@@ -71,26 +64,6 @@ def test_the_certificate_sentence_states_share_bound_and_confidence():
     assert without.endswith("No bound on the root mean square error: 3 fresh rows are too few.")
 
 
-def test_the_first_screen_does_not_state_the_share_twice():
-    result = replace(in_dimension(2), status=Status.RECOVERED, message="At most 3 % of new rows differ.")
-    assert verdict_sentence(result).startswith("Root mean square error")
-    assert verdict_sentence(result) in certificate_sentence(result.certificate)
-    for other in (
-        replace(result, message=""),
-        replace(result, status=Status.NOISE_LIMITED),
-        replace(result, certificate=None),
-    ):
-        assert verdict_sentence(other) == certificate_sentence(other.certificate)
-
-
-def test_every_status_has_a_verdict():
-    assert VERDICTS.keys() == {status.name for status in Status}
-    for status in Status:
-        mark, sentence = VERDICTS[status.name]
-        assert mark == ("yes" if LearnResult(None, None, status).success else mark)
-        assert sentence.startswith("Yes") == (mark == "yes")
-
-
 def test_the_facts_are_the_numbers_of_the_result():
     result = in_dimension(3)
     values = {fact.key: fact.value for fact in facts(result)}
@@ -98,13 +71,21 @@ def test_the_facts_are_the_numbers_of_the_result():
         "n-hidden": 5,
         "dimension": 3,
         "held-out-error": result.certificate.empirical_error,
-        "r2": result.score.r2,
         "noise-level": 0.1,
         "excess-error": 0.01,
         "rows": 4200,
         "seconds": 1.75,
     }
-    (r2,) = [fact for fact in facts(result) if fact.key == "r2"]
-    assert r2.text == shown_r2(result.r2)
-    beside = f"linear fit {shown_r2(result.score.r2_linear)}, mean {shown_r2(result.score.r2_mean)}"
-    assert r2.note == f"{beside}; an estimate"
+    other = facts(replace(result, status=Status.NOT_A_SMALL_NETWORK))
+    assert next(fact.label for fact in other if fact.key == "noise-level").endswith(
+        "if all that is left were noise"
+    )
+
+
+def test_sentences_begin_and_end_as_such():
+    assert as_sentence("give more rows") == "Give more rows."
+    assert as_sentence("Why?") == "Why?"
+    assert as_sentence("") == ""
+    assert listed(["a", "b", "c"]) == "a, b and c"
+    assert (listed(["a"]), listed([])) == ("a", "")
+    assert (short("abcdef", 4), short("abcd", 4)) == ("abc…", "abcd")

@@ -118,6 +118,13 @@ class Certificate:
     basis: Basis = NO_BASIS
     per_output: tuple[Certificate, ...] = ()
 
+    def __repr__(self) -> str:
+        outputs = f", per_output={len(self.per_output)} certificates" if self.per_output else ""
+        return (
+            f"Certificate(share={self.share:.4g}, tolerance={self.tolerance:.4g}, error_bound={self.error_bound:.4g}, "
+            f"confidence={self.confidence:.10g}, n_val={self.n_val}{outputs})"
+        )
+
     def recheck(self, network: ShallowNetwork, X: np.ndarray, y: np.ndarray) -> Certificate:
         """Certify `network` anew on other rows, on the same basis and with the same confidence."""
         return certify(network, X, y, failure_prob=1.0 - self.confidence, basis=self.basis)

@@ -32,7 +32,7 @@ class Comparison:
     Attributes
     ----------
     sine : float or None
-        Of the largest angle between V and the span of the true units; None if either is empty.
+        Of the largest angle between the subspace and the span of the true units; None if either is empty.
     error : float or None
         Exact distance in L2(gamma); None if there is no network.
     relative_error : float or None
@@ -182,7 +182,7 @@ def probe_name(probe: Probe) -> str:
 
 
 def n_kept(probe: Probe, *, cut: float | None = None) -> int:
-    """Count the eigenvectors that joined V.
+    """Count the eigenvectors that were kept.
 
     Where the learner did not decide matrix by matrix, those whose eigenvalue reaches `cut` times the noise
     floor.
@@ -193,7 +193,7 @@ def n_kept(probe: Probe, *, cut: float | None = None) -> int:
 
 
 def result_card(result: LearnResult, comparison: Comparison | None = None) -> Table:
-    """Tell a result as labelled sentences: V, network, search, errors, certificate, status, cost, notes."""
+    """Tell a result as labelled sentences: subspace, network, search, errors, certificate, status, cost, notes."""
     lines = card()
     for label, sentence in _sentences(result, comparison):
         lines.add_row(label, Text(sentence))
@@ -207,7 +207,7 @@ def _sentences(result: LearnResult, comparison: Comparison | None) -> Iterator[t
         beside = ""
         if comparison is not None and comparison.sine is not None:
             beside = f"; sine of its angle to the planted one {comparison.sine:.2g}"
-        yield "subspace V", f"dimension {r} of {d}{beside}"
+        yield "subspace", f"dimension {r} of {d}{beside}"
     if result.network is not None:
         yield "network", neurons(result.network)
     if seen.n_candidates:
@@ -262,7 +262,7 @@ def certificates_table(names: Sequence[str], certificate: Certificate, deviation
 
 
 def probes_table(title: str, probes: Sequence[Probe], *, cut: float | None = None) -> Table:
-    """Show the leading eigenvalues of each probe against its noise floor; those that were kept are bold."""
+    """Show the leading eigenvalues of each moment matrix against its noise floor; those that were kept are bold."""
     rows = table(title, "", "eigenvalues, largest first", "noise", "kept", text_columns=2)
     for probe in probes:
         kept = n_kept(probe, cut=cut)

@@ -18,10 +18,13 @@ from netlearn.cli.outputs import check_output
 from netlearn.cli.predictions import SUFFIXES as PREDICTIONS
 from netlearn.cli.predictions import predict_to_file
 from netlearn.cli.progress import Display, showing
+from netlearn.report.formula import is_readable, text_formula
+from netlearn.report.measures import has_signal, noise_limit
+from netlearn.report.verdict import headline, warning, what_matters
 from netlearn.result import LearnResult
 from netlearn.source import FileSource, OnDevice, Oracle
 from netlearn.source.dask import DaskSource
-from netlearn.words import score_sentence
+from netlearn.words import is_missed_epsilon, score_sentence, shown_r2
 
 
 @dataclass(frozen=True)
@@ -141,16 +144,30 @@ def outcome(
     return Answer(answer, result_view(result, written, extra or {}), code)
 
 
+_COLOURS = {
+    "recovered": "bold green",
+    "certified": "bold blue",
+    "useful": "bold yellow",
+    "nothing": "bold red",
+}
+
+
 def result_view(result: LearnResult, written: dict[str, str], extra: dict[str, str]) -> RenderableType:
     """Tell a result: how it ended, what was found, how sure that is, what to do next."""
-    head = Text()
-    head.append(result.status.name, style="bold green" if result.success else "bold yellow")
+    head, found = Text(), headline(result)
+    head.append(f"{found.short}. ", style=_COLOURS[found.kind])
+    head.append(f"{found.sentence}\n")
+    if missed := warning(result):
+        head.append(f"{missed}\n", style="bold")
+    head.append("\n")
+    head.append(result.status.name, style="bold")
     head.append(f"  {result.message}\n")
     lines = card()
     for label, sentence in [*_sentences(result), *extra.items()]:
         lines.add_row(label, Text(sentence))
     for note in result.diagnostics.notes:
-        lines.add_row("note", Text(note))
+        if not is_missed_epsilon(note):  # which the head has said
+            lines.add_row("note", Text(note))
     for what, path in written.items():
         lines.add_row(what, Text(path))
     lines.add_row("next", Text(_next(result, written.get("model"))))
@@ -165,15 +182,21 @@ def _sentences(result: LearnResult) -> Iterator[tuple[str, str]]:
     r = result.subspace.shape[1]
     span = f", spanning {r} dimension{'' if r == 1 else 's'}" if network.n_hidden else ": an affine function"
     yield "network", f"{shape(network)}{span}"
+    if has_signal(result):
+        if network.n_outputs == 1 and is_readable(result):
+            yield "formula", "\n".join(text_formula(result))
+        yield "matters", what_matters(result)
     together = ", of all outputs together" if certificate.per_output else ""
     share = ""
     # Of several outputs variances are summed, as the squares of their errors are.
     deviation = float(np.linalg.norm(result.held_out.y.std(axis=0)))
     if len(result.held_out.y) > 1 and deviation > 0.0:
         share = f"; the labels' standard deviation is {deviation:.3g}"
-    yield "held out", f"{score_sentence(result.score)}{together}{share}"
+    limit = noise_limit(result)
+    noise = "" if limit is None else f"; noise limits any model to an R2 of about {shown_r2(limit)}"
+    yield "held out", f"{score_sentence(result.score)}{together}{share}{noise}"
     yield from certificate_sentences(certificate)
-    if seen.noise_level is not None:
+    if seen.noise_level is not None and has_signal(result):
         own = (
             "" if seen.excess_error is None else f"; the network's own error is about {seen.excess_error:.2g}"
         )
@@ -183,6 +206,8 @@ def _sentences(result: LearnResult) -> Iterator[tuple[str, str]]:
 
 def _next(result: LearnResult, model: str | None) -> str:
     advice = "" if result.success else result.diagnostics.advice
+    if not has_signal(result):
+        return advice
     if model is None:
         saved = "nothing was saved; to keep the network, add --out model.safetensors"
         return f"{advice}; {saved}" if advice else saved

@@ -1,10 +1,12 @@
-"""A run as it goes: the rooms it has passed, the one it is in, and for how long; on stderr, at a terminal."""
+"""A run as it goes, on stderr: at a terminal a live list of its steps, elsewhere a line every few seconds."""
 
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+import typer
 from rich.console import Console, Group, RenderableType
 from rich.constrain import Constrain
 from rich.live import Live
@@ -12,12 +14,17 @@ from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
+from netlearn.cli.ending import printable
+from netlearn.words import step_name
+
 if TYPE_CHECKING:
     from netlearn.run import Progress
     from netlearn.source import FileSource
 
 # Seconds should not be far from what took them.
 _WIDEST = 90
+# Seconds between two lines where there is no terminal; a run that is over before has none.
+_BETWEEN_LINES = 5.0
 
 
 class Display:
@@ -56,6 +63,15 @@ class Display:
             self._entered = now
         self.room, self.message = progress.room, progress.message
 
+    def line(self) -> str:
+        """Say where the run is in one line."""
+        now = self._clock()
+        spent = now - self._entered + self._seconds.get(self.room, 0.0)
+        doing = self.message
+        if self.room == "samples" and (reading := self._reading(spent)):
+            doing = reading
+        return f"{self.title} {self._total(now)}: {step_name(self.room)}{f', {doing}' if doing else ''}"
+
     def __rich__(self) -> RenderableType:
         now = self._clock()
         rows = Table.grid(padding=(0, 2), expand=True)
@@ -67,7 +83,7 @@ class Display:
             if room != self.room:
                 rows.add_row(
                     "",
-                    room,
+                    _step(room),
                     self._reading(seconds) if room == "samples" else "",
                     _clocked(seconds),
                     style="dim",
@@ -76,7 +92,7 @@ class Display:
         message = self.message
         if self.room == "samples" and (reading := self._reading(spent)):
             message = reading
-        rows.add_row(self._spinner, Text(self.room, style="bold"), message, _clocked(spent))
+        rows.add_row(self._spinner, Text(_step(self.room), style="bold"), message, _clocked(spent))
         return Group(Text(f"{self.title} {self._total(now)}"), Constrain(rows, _WIDEST))
 
     def _total(self, now: float) -> str:
@@ -97,13 +113,37 @@ class Display:
 
 @contextmanager
 def showing(display: Display) -> Iterator[None]:
-    """Keep the display on stderr while the block runs, and take it away at the end."""
+    """Keep the display on stderr while the block runs, and take it away at the end; without a terminal, print lines."""
     console = Console(stderr=True)
     if not console.is_terminal:
-        yield
+        with _printing(display):
+            yield
         return
     with Live(display, console=console, refresh_per_second=8, transient=True):
         yield
+
+
+@contextmanager
+def _printing(display: Display) -> Iterator[None]:
+    """Print a line every few seconds, from a thread of its own: a step may take long without a word."""
+    ended = threading.Event()
+
+    def work() -> None:
+        while not ended.wait(_BETWEEN_LINES):
+            typer.echo(f"netlearn: {printable(display.line())}", err=True)
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+
+
+def _step(room: str) -> str:
+    """Return the plain name of a step, in one word."""
+    return room if room == "samples" else step_name(room)
 
 
 def _clocked(seconds: float) -> str:

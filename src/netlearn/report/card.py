@@ -1,38 +1,36 @@
-"""The result card of a notebook: plain HTML that takes its colours from the notebook, and no figures."""
+"""The result card of a notebook: the first screen of the report as plain HTML, in the notebook's own colours."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from html import escape
 from typing import TYPE_CHECKING
 
-from netlearn.report.tables import Table, certificates_table, units_table
-from netlearn.report.words import VERDICTS, certificate_sentence, facts
+from netlearn.report.tables import Table, certificates_table
+from netlearn.report.verdict import answers, headline, warning
 
 if TYPE_CHECKING:
     from netlearn.result import LearnResult
 
-_SHOWN_UNITS = 8
+_COLOURS = {"recovered": "#00795a", "certified": "#0064a0", "useful": "#9a6500", "nothing": "#b3261e"}
 
 
 def card_html(result: LearnResult) -> str:
-    """Return the card: the status in words, the facts, the certificate, and the leading units."""
-    answer = VERDICTS[result.status.name][1]
-    rows = [(fact.label, f"{fact.text} ({fact.note})" if fact.note else fact.text) for fact in facts(result)]
-    rows.append(("Certificate", certificate_sentence(result.certificate)))
-    rows += [("Note", note) for note in result.diagnostics.notes]
+    """Return the card: the headline, the four answers, what must not be overlooked, and notes."""
+    found = headline(result)
+    side = f"border-left: 5px solid {_COLOURS[found.kind]}; padding-left: 1em; max-width: 60em"
     parts = [
-        '<div style="max-width: 60em">',
-        f"<p><strong>{result.status.name}</strong>. {escape(answer)}</p>",
-        _table([], rows),
+        f'<div style="{side}">',
+        f"<p><strong>{escape(found.short)}.</strong> {escape(found.sentence)}</p>",
     ]
+    if missed := warning(result):
+        parts.append(f"<p><strong>{escape(missed)}</strong></p>")
+    rows = [(answer.question, answer.text) for answer in answers(result)]
+    rows += [("Note", note) for note in result.diagnostics.notes]
+    parts.append(_table([], rows))
     if result.certificate is not None and result.certificate.per_output:
         parts.append(_shown(certificates_table(result)))
-    if result.network is not None and result.network.n_hidden and result.status.name != "NO_SIGNAL":
-        table = units_table(result, _SHOWN_UNITS)
-        left = result.network.n_hidden - len(table.rows)
-        parts.append(_shown(replace(table, left_out=f"and {left:,} more" if left else "")))
+    parts.append(f"<p><code>{result.status.name}</code></p>")
     return "".join([*parts, "</div>"])
 
 
@@ -42,7 +40,7 @@ def _shown(table: Table) -> str:
 
 
 def _table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    cell = '<{0} style="text-align: left; white-space: normal">{1}</{0}>'
+    cell = '<{0} style="text-align: left; white-space: normal; vertical-align: top">{1}</{0}>'
     lines = [[cell.format("th", escape(text)) for text in headings]] if headings else []
     lines += [[cell.format("td", escape(text)) for text in row] for row in rows]
     return f"<table>{''.join(['<tr>' + ''.join(line) + '</tr>' for line in lines])}</table>"

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import os
-from importlib.metadata import version
 from importlib.resources import files as resources
 from typing import TYPE_CHECKING
 
 from netlearn.backend.extras import need
 from netlearn.network.files import write_whole
+from netlearn.report.facts import facts
+from netlearn.report.outputs import output_cards
 from netlearn.report.sections import sections
-from netlearn.report.tables import certificates_table, parameters_table
-from netlearn.report.words import (
-    VERDICTS,
-    certificate_sentence,
-    departure_sentence,
-    facts,
-    target_words,
-    verdict_sentence,
-)
+from netlearn.report.technical import technical
+from netlearn.report.verdict import answers, headline, warning
+from netlearn.report.words import as_sentence, target_words
 
 if TYPE_CHECKING:
     from netlearn.result import LearnResult
@@ -51,27 +46,19 @@ def page_html(result: LearnResult) -> str:
     )
     here = resources("netlearn.report")
     template = environment.from_string(here.joinpath("page.html.jinja").read_text(encoding="utf-8"))
-    mark, answer = VERDICTS[result.status.name]
     return template.render(
         result=result,
-        network=result.network,
         certificate=result.certificate,
-        seen=result.diagnostics,
+        departure=result.diagnostics.departure,
         style=here.joinpath("page.css").read_text(encoding="utf-8"),
-        mark=mark,
-        answer=answer,
-        facts=facts(result),
-        verdict_sentence=verdict_sentence(result),
-        certificate_sentence=certificate_sentence(result.certificate),
-        departure_sentence=departure_sentence(result.diagnostics.departure),
-        sections=sections(result),
+        headline=headline(result),
+        answers=answers(result),
+        warning=warning(result),
+        notes=[as_sentence(note) for note in result.diagnostics.notes],
         target=target_words(result),
-        certificates=certificates_table(result) if _has_several(result) else None,
-        parameters=None if result.network is None else parameters_table(result),
+        cards=output_cards(result),
+        facts=facts(result),
+        sections=sections(result),
+        technical=technical(result),
         open_rows=_OPEN_ROWS,
-        version=version("netlearn"),
     )
-
-
-def _has_several(result: LearnResult) -> bool:
-    return result.certificate is not None and bool(result.certificate.per_output)

@@ -1,148 +1,185 @@
-"""The sections of the report that draw: words, figures with their descriptions, and the table of their numbers."""
+"""The sections of the page in a reader's order: how good, what matters, the network, how sure, what next."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+import math
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netlearn.backend.extras import need
 from netlearn.report import figures
+from netlearn.report.directions import leading_directions
+from netlearn.report.formula import is_readable, latex_formula, python_code, text_formula
+from netlearn.report.importance import Sensitivity, effect, sensitivity
 from netlearn.report.measures import (
+    baselines,
+    feature_names,
     fit_quality,
-    leading_directions,
+    has_signal,
     output_qualities,
-    probe_name,
-    sensitivity,
     worst_outputs,
 )
-from netlearn.report.svg import inline_svg
-from netlearn.report.tables import (
-    Table,
-    directions_table,
-    fit_table,
-    sobol_table,
-    spectra_table,
-    trace_table,
-    units_table,
-)
-from netlearn.report.words import number, plural, share_text
+from netlearn.report.section import Bar, Code, Drawing, Section, drawn
+from netlearn.report.sentences import MOST_UNITS, linear_sentence, unit_sentences
+from netlearn.report.tables import certificates_table, directions_table, fit_table, sobol_table
+from netlearn.report.verdict import what_next
+from netlearn.report.words import as_sentence, number, plural, share_text, short
+from netlearn.words import bound_sentence, share_sentence, shown_r2
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from netlearn.result import LearnResult
 
-# On matplotlib's defaults, whatever the caller's own style is. Sizes suit a phone, where the column is narrower
-# than the figure, and a desk, where it is wider.
-_STYLE = {"font.size": 9, "axes.linewidth": 0.6, "xtick.major.width": 0.6, "ytick.major.width": 0.6}
-
-
-_DRAWN_OUTPUTS = 2
-
-
-@dataclass(frozen=True)
-class Section:
-    """A part of the page.
-
-    Attributes
-    ----------
-    key, title, words : str
-    drawings : tuple of str
-        Inline SVG.
-    table : Table or None
-    """
-
-    key: str
-    title: str
-    words: str
-    drawings: tuple[str, ...] = ()
-    table: Table | None = None
+# Features whose effect is drawn, and those below which share are not worth it.
+_EFFECTS, _SMALLEST_EFFECT = 4, 0.02
+_NAME = 40
 
 
 def sections(result: LearnResult) -> list[Section]:
     """Return the sections in the order of the page; where nothing was found, nothing is interpreted."""
-    if result.status.name == "NO_SIGNAL":
-        return [_predicted(result)]
-    return [make(result) for make in (_spectra, _summary, _features, _neurons, _predicted, _polish)]
+    made = [_good(result)]
+    if has_signal(result):
+        made += [_matters(result), _network(result)]
+    return [*made, _sure(result), _next(result)]
 
 
-def _spectra(result: LearnResult) -> Section:
-    key, title, probes = "spectra", "What the probes saw", result.diagnostics.probes
-    if not probes:
-        return Section(
-            key, title, "No probe was sent: there was nothing beyond an affine function to look for."
+def _good(result: LearnResult) -> Section:
+    key, title, quality = "good", "Is it any good?", fit_quality(result)
+    if result.network is None:
+        return Section(key, title, ("No network was found.",))
+    bars = tuple(
+        Bar(
+            one.key,
+            one.label,
+            shown_r2(one.r2).replace("-", "\N{MINUS SIGN}"),
+            one.r2,
+            min(max(one.r2, 0.0), 1.0),
         )
-    words = (
-        "A probe is a matrix whose eigenvectors point into V, the span of the units, where they stand out of its "
-        "noise. Eigenvalues are drawn in units of the noise floor; filled marks, and bold numbers in the table, "
-        "are those whose eigenvectors joined V."
+        for one in baselines(result)
     )
-    kept = ", ".join(f"{probe.n_kept or 0} for {probe_name(probe)}" for probe in probes[:8])
-    alt = (
-        f"Eigenvalues of {plural(len(probes), 'probe')} over their noise floors, falling from left to right on a "
-        f"logarithmic scale. Kept above the floor: {kept}{', and so on' if len(probes) > 8 else ''}."
-    )
-    drawings = ()
-    if any(probe.noise_floor > 0 and np.any(probe.eigenvalues) for probe in probes):
-        drawings = (_drawn(result, key, alt, figures.spectrum),)
-    return Section(key, title, words, drawings, spectra_table(result))
-
-
-def _summary(result: LearnResult) -> Section:
-    key, title, found = "summary", "The labels along the directions that matter", leading_directions(result)
-    if found is None:
-        return Section(key, title, "Not drawn: this needs held-out rows, and a network that is not constant.")
-    r, share = found.axes.shape[1], share_text(found.joint_share)
-    whole, which = "network's variance", ""
+    words = []
+    if bars:
+        words.append(
+            "R² is the share of the variation of the labels that is predicted: 1 is perfect, 0 is no better than "
+            f"always answering the mean. It is measured on {plural(result.score.n_rows, 'row')} that took no part in "
+            "learning."
+        )
+        if result.score.r2_each:
+            words.append("With several outputs it is a mean over them; each has a card of its own above.")
+    if quality is None:
+        return Section(key, title, (*words, "Not drawn: no rows were held out."), bars)
     if result.network.n_outputs > 1:
-        whole = "variance of all outputs, each in its own units"
-        which = f" Drawn is {result.output_names[worst_outputs(result)[0]]}, the output that fits worst."
+        return Section(key, title, tuple(words), bars, table=fit_table(result))
+    fit = Section(
+        "fit",
+        "Predicted against held out",
+        (
+            "Each point is a held-out row; a perfect network puts all of them on the line. The histogram counts what "
+            "remains, label minus prediction; a lopsided or two-humped shape means that something is missing.",
+        ),
+        drawings=_fit_drawings(result),
+        table=fit_table(result),
+    )
+    return Section(key, title, tuple(words), bars, parts=(fit,))
+
+
+def _fit_drawings(result: LearnResult) -> tuple[Drawing, ...]:
+    (quality,) = output_qualities(result)
+    rows = plural(quality.n_rows, "held-out row")
+    return (
+        drawn(
+            result,
+            "predicted",
+            f"Predictions against labels of {rows} along the diagonal; the root mean square error is "
+            f"{number(quality.rms)}.",
+            figures.predicted,
+            small=True,
+        ),
+        drawn(
+            result,
+            "residuals",
+            f"How often which residual occurs among {rows}; the largest is {number(quality.largest)}.",
+            figures.residual_histogram,
+            small=True,
+        ),
+    )
+
+
+def _matters(result: LearnResult) -> Section:
+    key, title, found = "matters", "What matters most?", sensitivity(result)
+    if found is None:
+        text = "Nothing to show: the network is constant, or no rows were held out."
+        return Section(key, title, (text,))
+    names, m = feature_names(result), result.network.n_outputs
+    words = [
+        "The bars show how much of the network's variation is lost without a feature. They can add up to more than "
+        "100 %, as features act together. They are computed for independent features with the means and spreads of "
+        "your rows: of two features that move together, the network may use either."
+    ]
+    bars = tuple(
+        Bar(f"share-{place}", short(names[feature], _NAME), share_text(total), float(total), float(total))
+        for place, (feature, total) in enumerate(zip(found.features, found.totals, strict=True))
+    )
+    drawings, table = [], None
+    if m > 1:
+        words.append(f"The bars are means over the outputs; the map shows each output by itself.{_cut(m)}")
+        alt = (
+            f"The share of each of {plural(len(found.features), 'feature')} for {m:,} outputs as a heat map."
+        )
+        drawings.append(drawn(result, "sobol", alt, figures.sobol, height=_heat_map_height(m)))
+        table = sobol_table(result, found)
+    parts = (_effects(result, found), _directions(result))
+    return Section(key, title, tuple(words), bars, drawings=tuple(drawings), table=table, parts=parts)
+
+
+def _of_which(result: LearnResult) -> str:
+    """Say of which of several outputs figures are."""
+    if result.network.n_outputs == 1:
+        return ""
+    return f" Drawn is {short(result.output_names[worst_outputs(result)[0]], _NAME)}, the output that fits worst."
+
+
+def _effects(result: LearnResult, found: Sensitivity) -> Section:
+    words = (
+        "The curves show the mean prediction as one feature changes and the others stay as they are in your rows. Grey "
+        f"ticks are values of the feature in these rows.{_of_which(result)}"
+    )
+    output, drawings = worst_outputs(result)[0], []
+    target = short(result.output_names[output], _NAME)
+    leading = found.features[: max(1, int(np.sum(found.totals[:_EFFECTS] >= _SMALLEST_EFFECT)))]
+    # On one scale, so that the curves can be compared.
+    means = np.concatenate([effect(result, feature, output).means for feature in leading])
+    scale = np.min(means), np.max(means)
+    for place, feature in enumerate(leading):
+        name = short(feature_names(result)[feature], _NAME)
+        alt = f"The mean prediction of {target} against {name}, other features as in the rows."
+        draw = partial(figures.effect, feature=feature, output=output, scale=scale)
+        drawings.append(drawn(result, f"effect-{place}", alt, draw, small=True, height=2.4))
+    return Section("effects", "The leading features one by one", (words,), drawings=tuple(drawings))
+
+
+def _directions(result: LearnResult) -> Section:
+    found = leading_directions(result)
+    r, share, m = found.axes.shape[1], share_text(found.joint_share), result.network.n_outputs
+    whole = "its variation" if m == 1 else "the variation of all outputs, each in its own units"
+    words = f"The network sees your columns only through {plural(r, 'weighted sum')} of them, called "
+    words += f"{'a direction' if r == 1 else 'directions'}. "
     if found.n_shown == 1:
-        words = (
-            f"Units and linear part see {plural(r, 'direction')} of the input; the leading one explains {share} of the "
-            f"{whole}. Points are rows that took no part in learning, the curve is the network."
+        words += (
+            f"The leading one explains {share} of {whole}. Points are held-out rows, the line is the network."
         )
         alt = "Held-out labels as points against the leading direction, with the network as a curve through them."
-        shape = {}
+        drawing = drawn(result, "summary", alt, figures.summary)
     else:
-        words = (
-            f"Units and linear part see {plural(r, 'direction')} of the input; the leading two together explain "
-            f"{share} of the {whole}. Points are rows that took no part in learning, coloured by their "
-            "label; the ground is the network, averaged over the directions that are not shown, in the same "
-            "colours. Where both agree the points melt into the ground."
+        words += (
+            f"The leading two explain {share} of {whole}. Points are held-out rows, coloured by their label, and the "
+            "background is the network: points with the background's colour are predicted well."
         )
         alt = "Held-out labels as coloured points in the plane of the two leading directions, on the network's values."
-        shape = {"height": 4.1}
-    words += f"{which} Directions are in units of the rows' spread along them."
-    return Section(
-        key,
-        title,
-        words,
-        (_drawn(result, key, alt, figures.summary, **shape),),
-        directions_table(result, found),
-    )
-
-
-def _features(result: LearnResult) -> Section:
-    key, title, found = "features", "The features that matter", sensitivity(result)
-    if found is None:
-        return Section(
-            key, title, "Not computed: this needs held-out rows, and a network that is not constant."
-        )
-    words = (
-        "Sobol indices: the share of the variance that a feature explains alone, and the share that is lost without "
-        "it (total), for independent normal features with the means and spreads of the rows."
-    )
-    m, drawings = result.network.n_outputs, ()
-    if m > 1:
-        alt = f"Total Sobol indices of {plural(len(found.features), 'feature')} for {m:,} outputs as a heat map."
-        drawings = (_drawn(result, key, alt, figures.sobol, height=_heat_map_height(m)),)
-        words += _cut(m)
-    return Section(key, title, words, drawings, sobol_table(result, found))
+        drawing = drawn(result, "summary", alt, figures.summary, height=4.1)
+    table = directions_table(result, found)
+    words += _of_which(result)
+    return Section("directions", "All features together", (words,), drawings=(drawing,), table=table)
 
 
 def _heat_map_height(n_lines: int) -> float:
@@ -154,95 +191,67 @@ def _cut(n_lines: int) -> str:
     return f" Drawn are the first {most} of {n_lines:,} outputs." if n_lines > most else ""
 
 
-def _neurons(result: LearnResult) -> Section:
-    key, title, f = "neurons", "The units", result.network
-    if f is None:
-        return Section(key, title, "No network was found.")
+def _network(result: LearnResult) -> Section:
+    f = result.network
+    linear, items = linear_sentence(result), unit_sentences(result)
     if f.n_hidden == 0:
-        return Section(key, title, "There are none: the network is an affine function.")
-    words = "Each unit is a term λ |⟨u, x⟩ + b| with a direction u of length one; the largest λ come first."
-    if f.n_outputs > 1:
-        words = (
-            "Each unit is a term λ |⟨u, x⟩ + b| with a direction u of length one, shared by all outputs, and a λ for "
-            "each of them; those whose λ are largest together come first."
-        )
-        alt = f"Coefficients of {plural(f.n_hidden, 'unit')} for {f.n_outputs:,} outputs as a heat map."
-        drawings = [_drawn(result, key, alt, figures.neurons, height=_heat_map_height(f.n_outputs))]
-        words += _cut(f.n_outputs)
+        words = ["The network has no units: a linear model is enough."]
     else:
-        drawings = [_bars(result, key)]
-    dimension = 0 if result.subspace is None else result.subspace.shape[1]
-    if dimension in (2, 3):
-        where = "unit circle of the plane V" if dimension == 2 else "half sphere of V, seen from above"
-        signs = "." if f.n_outputs > 1 else ", open ones for negative λ."
-        words += f" Below them the same units on the {where}: larger marks for larger λ{signs}"
-        alt = f"{plural(f.n_hidden, 'unit')} as numbered marks on the {where}."
-        drawings.append(_drawn(result, "directions", alt, figures.directions, height=3.9))
-    return Section(key, title, words, tuple(drawings), units_table(result))
-
-
-def _bars(result: LearnResult, key: str) -> str:
-    alt = f"Coefficients of {plural(result.network.n_hidden, 'unit')} as bars"
-    if not np.any(result.network.biases):
-        return _drawn(result, key, f"{alt}.", figures.neurons, height=2.6)
-    alt = f"{alt}, and their biases below."
-    return _drawn(result, key, alt, figures.neurons, figures.biases, height=4.2)
-
-
-def _predicted(result: LearnResult) -> Section:
-    key, title, quality = "predicted", "Predicted against held out", fit_quality(result)
-    if quality is None:
-        return Section(key, title, "Not drawn: this needs a network and held-out rows.")
-    words = (
-        f"On {plural(quality.n_rows, 'row')} that took no part in learning. A perfect network lies on the diagonal; "
-        "below it is what remains, label minus prediction."
+        words = [
+            f"The network has {plural(f.n_hidden, 'unit')}. Each is off until a weighted sum of the features passes a "
+            "threshold, and from there on adds to the prediction in proportion. In these sentences, features are "
+            "counted in standard deviations from their mean, so that weights can be compared."
+        ]
+    if f.n_hidden > MOST_UNITS:
+        words.append(f"These are the {MOST_UNITS} that matter most.")
+    codes = []
+    if is_readable(result):
+        text = "\n".join(text_formula(result))
+        where = "\n\nrelu(t) is t where t is positive, and 0 elsewhere" if f.n_hidden else ""
+        codes.append(Code("As a formula, in the units of your columns, rounded", text + where, wrap=True))
+        codes.append(Code("As LaTeX", latex_formula(result), wrap=True, fold=True))
+    python = python_code(result)
+    if python:
+        codes.append(Code("As Python, with all digits", python, fold=True))
+    else:
+        words.append("It is too large to print: result.save keeps it, network.to_relu() gives its weights.")
+    items = ([linear] if linear else []) + items
+    return Section(
+        "network", "What does the network say?", tuple(words), items=tuple(items), codes=tuple(codes)
     )
-    worst = worst_outputs(result)[:_DRAWN_OUTPUTS]
-    names, m = [result.output_names[output] for output in worst], result.network.n_outputs
-    if m > 1:
-        words += f" Of {m:,} outputs, drawn are those that fit worst: {' and '.join(names)}."
-    each, drawings = output_qualities(result), []
-    for place, (output, name) in enumerate(zip(worst, names, strict=True)):
-        of_which = f" of {name}" if m > 1 else ""
-        alt = (
-            f"Predictions against labels{of_which} of {plural(quality.n_rows, 'held-out row')} along the diagonal, "
-            f"residuals below; the root mean square error is {number(each[output].rms)}."
+
+
+def _sure(result: LearnResult) -> Section:
+    key, title, certificate = "sure", "How sure is it?", result.certificate
+    if certificate is None:
+        return Section(key, title, ("No rows were held out, so nothing is proven.",))
+    rows, *others = certificate.assumptions
+    words = [
+        f"{as_sentence(share_sentence(certificate))} For this, nothing is assumed but that {rows}.",
+        as_sentence(bound_sentence(certificate)),
+    ]
+    after, table = [], None
+    if math.isfinite(certificate.error_bound):
+        words[1] += " For this it is also assumed that"
+        after.append("The rows cannot show whether this is so: you have to know.")
+    if certificate.per_output:
+        after.append(
+            "Each output has a bound of its own; all hold together with the confidence of the whole."
         )
-        draw = [partial(figure, output=output) for figure in (figures.predicted, figures.residuals)]
-        shape = {"height": 5.0, "height_ratios": [3, 1], "sharex": True}
-        drawings.append(_drawn(result, f"{key}{place or ''}", alt, *draw, **shape))
-    return Section(key, title, words, tuple(drawings), fit_table(result))
+        table = certificates_table(result)
+    return Section(key, title, tuple(words), items=tuple(others), after=tuple(after), table=table)
 
 
-def _polish(result: LearnResult) -> Section:
-    key, title, trace = "polish", "How the polish converged", result.diagnostics.trace
-    if not any(value > 0 for value in trace):
-        return Section(key, title, "There was no polish, or nothing was left for it to do.")
-    words = (
-        "Mean square of the residual after each round, in units of the label variance. The fits that led to the "
-        "network follow one another; the curve jumps where a fit starts with other units or on other rows."
-    )
-    alt = (
-        f"The mean square over {plural(len(trace), 'round')}, on a logarithmic scale: {number(trace[0])} of the "
-        f"label variance at first, {number(trace[-1])} at last."
-    )
-    return Section(key, title, words, (_drawn(result, key, alt, figures.convergence),), trace_table(result))
-
-
-def _drawn(
-    result: LearnResult,
-    name: str,
-    description: str,
-    *draw: Callable[[LearnResult, Axes], Axes],
-    **shape: object,
-) -> str:
-    """Draw under each other, and return the figure as inline SVG."""
-    style = need("matplotlib.style", extra="report", purpose="A report")
-    # Colours of labels such as 1e-200 overflow inside matplotlib, and come out right.
-    with style.context(["default", _STYLE]), np.errstate(over="ignore"):
-        axes = figures.new_axes(len(draw), **shape)
-        for function, ax in zip(draw, axes, strict=True):
-            function(result, ax)
-        if len(axes) > 1:
-            axes[0].set_xlabel("")  # the one below says it
-        return inline_svg(axes[0].figure, name, description)
+def _next(result: LearnResult) -> Section:
+    codes = ()
+    if has_signal(result):
+        check = "\nresult.recheck(X_fresh, y_fresh)            # certify it anew on rows of your own"
+        code = (
+            "from netlearn import LearnResult\n\n"
+            'result = LearnResult.load("model.safetensors")\n'
+            f"y_predicted = result.predict(X)             # X of shape (n, {result.network.n_features})"
+            f"{'' if result.certificate is None else check}"
+        )
+        label = 'If it was saved, with result.save("model.safetensors") or netlearn learn --out'
+        codes = (Code(label, code),)
+    return Section("next", "What next?", (what_next(result),), codes=codes)

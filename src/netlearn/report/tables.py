@@ -1,4 +1,4 @@
-"""The table beside each figure: the numbers that the figure draws."""
+"""The tables of the report: the numbers behind its figures."""
 
 from __future__ import annotations
 
@@ -9,30 +9,33 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from netlearn.report.directions import Directions
+from netlearn.report.importance import Sensitivity
 from netlearn.report.measures import (
-    Directions,
-    Sensitivity,
     coefficient_sizes,
     feature_names,
+    feature_spreads,
     fit_quality,
-    leading_features,
+    matrix_name,
     nearest_angles,
     output_qualities,
-    probe_name,
     worst_outputs,
 )
-from netlearn.report.words import column, number, share_text
+from netlearn.report.terms import Terms
+from netlearn.report.words import column, listed, number, share_text, short
 from netlearn.words import rounded_up
 
 if TYPE_CHECKING:
     from netlearn.result import LearnResult
 
-# Leading eigenvalues of each probe, units, and rounds of the polish that a table lists.
-_EIGENVALUES, _UNITS, _ROUNDS = 6, 50, 40
+# Leading eigenvalues of each matrix, and rounds of refinement that a table lists.
+_EIGENVALUES, _ROUNDS = 6, 40
 # The block of parameters that is printed; the file has all of them.
 _PARAMETER_UNITS, _PARAMETER_FEATURES, _PARAMETER_OUTPUTS = 20, 12, 20
 # Outputs that have a line of their own, and those that have a column.
 _OUTPUT_ROWS, _OUTPUT_COLUMNS = 12, 6
+# Features that a direction is described by, and characters of their names.
+_FEATURES, _NAME = 4, 40
 
 
 @dataclass(frozen=True)
@@ -54,7 +57,7 @@ class Table:
 
 
 def spectra_table(result: LearnResult) -> Table:
-    """List each probe's noise floor, how many eigenvectors it gave V, and its leading eigenvalues."""
+    """List each matrix's noise floor, how many eigenvectors were kept, and its leading eigenvalues."""
     probes = result.diagnostics.probes
     d = max(len(probe.eigenvalues) for probe in probes)
     shown = min(d, _EIGENVALUES)
@@ -68,83 +71,49 @@ def spectra_table(result: LearnResult) -> Table:
             for index, (text, value) in enumerate(zip(texts[1:], probe.eigenvalues, strict=False))
         ]
         count = Cell("not said" if probe.n_kept is None else str(kept), probe.n_kept)
-        blank = [Cell("")] * (shown - len(leading))  # not every probe has d eigenvalues
-        rows.append([Cell(probe_name(probe)), count, floor, *leading, *blank])
+        blank = [Cell("")] * (shown - len(leading))  # not every matrix has d eigenvalues
+        rows.append([Cell(matrix_name(probe)), count, floor, *leading, *blank])
     left_out = f"The {shown} largest of {d:,} eigenvalues." if shown < d else ""
-    return Table(["probe", "kept", "noise floor", *(f"#{i + 1}" for i in range(shown))], rows, left_out)
+    return Table(["moments of", "kept", "noise floor", *(f"#{i + 1}" for i in range(shown))], rows, left_out)
 
 
 def directions_table(result: LearnResult, found: Directions) -> Table:
-    """List what each direction explains alone, and the features that make it up."""
+    """List what each direction explains alone, and its largest weights, per standard deviation of a feature."""
     rows = [
         [
             Cell(str(index + 1)),
             Cell(share_text(share), float(share)),
-            Cell(_features(result, found.axes[:, index])),
+            Cell(_weights(result, found.axes[:, index])),
         ]
         for index, share in enumerate(found.shares)
     ]
     left = found.axes.shape[1] - len(rows)
     return Table(
-        ["direction", "explains alone", "leading features"],
+        ["direction", "explains alone", "largest weights, per standard deviation"],
         rows,
         f"{left:,} more directions matter less." if left else "",
     )
 
 
-def units_table(result: LearnResult, count: int = _UNITS) -> Table:
-    """List the units: coefficient, bias, angle to the nearest other, leading features.
-
-    Of a few outputs each has a column of coefficients, of many their norms are listed.
-    """
-    f = result.network
-    k = min(f.n_hidden, count)
-    headings, coefficients = _coefficients(result)
-    columns = *coefficients[:, :k], f.biases[:k], nearest_angles(f)[:k]
-    numbers = [zip(column(values), map(float, values), strict=True) for values in columns]
-    rows = [
-        [
-            Cell(str(index + 1)),
-            *(Cell(text, value) if math.isfinite(value) else Cell("alone") for text, value in entries),
-            Cell(_features(result, f.units[index])),
-        ]
-        for index, entries in enumerate(zip(*numbers, strict=True))
-    ]
-    return Table(
-        ["unit", *headings, "bias", "angle to nearest (°)", "leading features"],
-        rows,
-        f"The {k:,} largest of {f.n_hidden:,} units." if k < f.n_hidden else "",
-    )
-
-
-def _coefficients(result: LearnResult) -> tuple[list[str], np.ndarray]:
-    """Return headings and coefficients, a row of them for each output or for their norms."""
-    f = result.network
-    if f.n_outputs == 1:
-        return ["λ"], f.coefficients.reshape(1, -1)
-    if f.n_outputs > _OUTPUT_COLUMNS:
-        return ["norm of λ"], coefficient_sizes(f)[None, :]
-    return [f"λ of {name}" for name in result.output_names], f.coefficients.T
-
-
 def fit_table(result: LearnResult) -> Table:
-    """List root mean square, largest error and R^2 on the rows that travel with the result.
+    """List root mean square, largest error and spread on the rows that travel with the result.
 
     Several outputs have a line each, the worst first where they are many.
     """
     quality = fit_quality(result)
     if result.network.n_outputs > 1:
+        headings = ["typical error", "largest error", "spread of the labels", "R²"]
         each = output_qualities(result)
-        headings = ["root mean square error", "largest error", "standard deviation of the labels", "R²"]
         numbers = {
             output: (own.rms, own.largest, own.spread, own.r_squared) for output, own in enumerate(each)
         }
         return _by_output(result, headings, numbers)
     entries = [
-        ("root mean square error", quality.rms),
+        ("typical error (root mean square)", quality.rms),
         ("largest error", quality.largest),
-        ("standard deviation of the labels", quality.spread),
-        ("R²", quality.r_squared),
+        ("spread of the labels (standard deviation)", quality.spread),
+        # Where there is a score, a bar shows it.
+        ("R²", quality.r_squared if result.score is None else None),
     ]
     rows = [[Cell(name), Cell(number(value, 4), value)] for name, value in entries if value is not None]
     return Table([f"on {quality.n_rows:,} held-out rows", "value"], rows)
@@ -161,7 +130,7 @@ def certificates_table(result: LearnResult) -> Table:
         )
         for output, own in enumerate(each)
     }
-    return _by_output(result, ["held-out error", "largest error", "root mean square at most"], numbers)
+    return _by_output(result, ["typical error", "largest error", "typical error at most"], numbers)
 
 
 def _by_output(
@@ -173,7 +142,7 @@ def _by_output(
     left = len(numbers) - len(order)
     rows = [
         [
-            Cell(result.output_names[output]),
+            Cell(short(result.output_names[output], _NAME)),
             *(Cell("") if value is None else Cell(number(value, 4), value) for value in numbers[output]),
         ]
         for output in order
@@ -185,12 +154,15 @@ def sobol_table(result: LearnResult, found: Sensitivity) -> Table:
     """List the Sobol indices of the leading features: of a few outputs the total index of each."""
     names, joint, each = feature_names(result), found.indices, found.indices.per_output
     if each and len(each) <= _OUTPUT_COLUMNS:
-        headings = [f"total, {name}" for name in result.output_names]
+        headings = [f"for {short(name, _NAME)}" for name in result.output_names]
         columns = [own.total for own in each]
     else:
-        headings, columns = ["alone", "total"], [joint.first_order, joint.total]
+        headings, columns = ["alone", "lost without it"], [joint.first_order, joint.total]
     rows = [
-        [Cell(names[feature]), *(Cell(share_text(column[place]), float(column[place])) for column in columns)]
+        [
+            Cell(short(names[feature], _NAME)),
+            *(Cell(share_text(column[place]), float(column[place])) for column in columns),
+        ]
         for place, feature in enumerate(found.features)
     ]
     left = result.network.n_features - len(rows)
@@ -198,7 +170,7 @@ def sobol_table(result: LearnResult, found: Sensitivity) -> Table:
 
 
 def trace_table(result: LearnResult) -> Table:
-    """List the mean square after each round of the polish; of a long run the first and last rounds."""
+    """List the mean square after each round of refinement; of a long run the first and last rounds."""
     trace = list(enumerate(result.diagnostics.trace, start=1))
     shown = trace if len(trace) <= _ROUNDS else [*trace[: _ROUNDS // 2], *trace[-_ROUNDS // 2 :]]
     left = len(trace) - len(shown)
@@ -210,45 +182,71 @@ def trace_table(result: LearnResult) -> Table:
 
 
 def parameters_table(result: LearnResult) -> Table:
-    """List c, w and the units, a row for each; of a large network the first units and features."""
+    """List c, w and the ReLUs, a row for each; of a large network the first units and features."""
     f, names = result.network, feature_names(result)
-    k, d = min(f.n_hidden, _PARAMETER_UNITS), min(f.n_features, _PARAMETER_FEATURES)
-
-    headings, coefficients = _coefficients(result)
+    terms = Terms.of(f)
+    k, d = min(terms.n_hidden, _PARAMETER_UNITS), min(f.n_features, _PARAMETER_FEATURES)
+    headings, factors = _factors(result, terms)
     blank = [Cell("")] * len(headings)
-    shown = result.output_names[:_PARAMETER_OUTPUTS]
-    labels = ["c, w"] if len(shown) == 1 else [f"c, w of {name}" for name in shown]
+    shown = [short(name, _NAME) for name in result.output_names[:_PARAMETER_OUTPUTS]]
+    labels = ["linear part"] if len(shown) == 1 else [f"linear part of {name}" for name in shown]
     rows = [
         [Cell(label), *blank, _parameter(c), *map(_parameter, w[:d])]
-        for label, c, w in zip(
-            labels, np.ravel(f.intercept), f.linear.reshape(-1, f.n_features), strict=False
-        )
+        for label, c, w in zip(labels, terms.intercept, terms.linear, strict=False)
     ]
     rows += [
         [
             Cell(f"unit {index + 1}"),
-            *map(_parameter, [*coefficients[:, index], f.biases[index], *f.units[index, :d]]),
+            *map(_parameter, [*factors[:, index], terms.biases[index], *terms.weights[index, :d]]),
         ]
         for index in range(k)
     ]
     cut = [] if len(shown) == f.n_outputs else [f"{len(shown):,} of {f.n_outputs:,} outputs"]
-    if k < f.n_hidden:
-        cut.append(f"{k:,} of {f.n_hidden:,} units")
+    if k < terms.n_hidden:
+        cut.append(f"{k:,} of {terms.n_hidden:,} units")
     if d < f.n_features:
         cut.append(f"{d:,} of {f.n_features:,} features")
-    left_out = f"Only the first {_listed(cut)} are printed; the lines below give all." if cut else ""
-    return Table(["", *headings, "b (or c)", *names[:d]], rows, left_out)
+    left_out = f"Only the first {listed(cut)} are printed; network.to_relu() gives all." if cut else ""
+    return Table(["", *headings, "constant", *(short(name, _NAME) for name in names[:d])], rows, left_out)
 
 
-def _listed(parts: Sequence[str]) -> str:
-    return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
+def _factors(result: LearnResult, terms: Terms) -> tuple[list[str], np.ndarray]:
+    """Return headings and the factors of the ReLUs, a row of them for each output or for their norms."""
+    if terms.n_outputs == 1:
+        return ["factor"], terms.outputs.T
+    if terms.n_outputs > _OUTPUT_COLUMNS:
+        return ["size of factors"], np.linalg.norm(terms.outputs, axis=1)[None, :]
+    return [f"factor for {short(name, _NAME)}" for name in result.output_names], terms.outputs.T
+
+
+def units_table(result: LearnResult) -> Table:
+    """List how far apart units are: a pair that almost agrees is hard to tell from one unit."""
+    f = result.network
+    k = min(f.n_hidden, _PARAMETER_UNITS)
+    sizes, angles = coefficient_sizes(f)[:k], nearest_angles(f)[:k]
+    rows = [
+        [
+            Cell(str(index + 1)),
+            Cell(text, float(size)),
+            Cell(number(angle), float(angle)) if math.isfinite(angle) else Cell("alone"),
+        ]
+        for index, (text, size, angle) in enumerate(zip(column(sizes), sizes, angles, strict=True))
+    ]
+    left_out = f"The {k:,} largest of {f.n_hidden:,} units." if k < f.n_hidden else ""
+    return Table(["unit", "λ", "angle to nearest (°)"], rows, left_out)
 
 
 def _parameter(value: object) -> Cell:
     return Cell(number(float(value), 5), float(value))
 
 
-def _features(result: LearnResult, vector: Sequence[float]) -> str:
-    leading = leading_features(result, vector)
-    texts = column([value for _, value in leading], digits=3)
-    return ", ".join(f"{name} {text}" for (name, _), text in zip(leading, texts, strict=True))
+def _weights(result: LearnResult, vector: np.ndarray) -> str:
+    """Name the features that weigh most, with their weights in standard deviations, scaled to length one."""
+    weights = vector * feature_spreads(result)
+    size = float(np.linalg.norm(weights))
+    names, order = feature_names(result), np.argsort(-np.abs(weights), kind="stable")[:_FEATURES]
+    return ", ".join(
+        f"{short(names[index], _NAME)} {number(weights[index] / size, 2)}"
+        for index in order
+        if weights[index]
+    )

@@ -349,7 +349,7 @@ def _through_rooms(
             certificate, "most held-out rows are copies of rows that were learned from"
         )
     linear = inputs.network(_linear(search, outputs, n_pilot).to_network())
-    score = scored(network, linear, inputs.centre, *fresh)
+    score = fitted.weighed(scored(network, linear, inputs.centre, *fresh))
     departure = inputs.departure if samples.law is None else 0.0  # of a known law there is none
     seen = fitted.evidence(
         certificate,

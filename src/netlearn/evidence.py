@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -103,9 +103,11 @@ class Fitted:
         few = apart < wanted
         return tuple(np.min(np.where(few, apart, np.inf), axis=1)[np.any(few, axis=1)].astype(int).tolist())
 
-    def _linear_signal(self) -> bool:
+    def weighed(self, score: Score) -> Score:
+        """Let rows that were learned from say, too, whether labels depend on the inputs: a few held-out ones may not."""
         affine, rows = self.search.affine(), self.search.pilot
-        return linear_signal(affine.loss, rows.n_rows, rows.n_features)
+        seen = (score.r2 or 0.0) > 0.0 and linear_signal(affine.loss, rows.n_rows, rows.n_features)
+        return replace(score, beats_mean=score.beats_mean or seen)
 
     def noise_level(self) -> float | None:
         """Return the residual's standard deviation with the degrees of freedom of the fit taken off."""
@@ -166,7 +168,7 @@ class Fitted:
             tolerance=certificate.tolerance,
             failure_prob=options.failure_prob,
             error_bound=certificate.error_bound,
-            beats_mean=score.beats_mean or ((score.r2 or 0.0) > 0.0 and self._linear_signal()),
+            beats_mean=score.beats_mean,
             rounded=rounded,
             single_precision=self.inputs.rounding,
             n_copies=self.twins.n_held_out,

@@ -39,7 +39,8 @@ class Score:
     rmse_error : float
         Its standard error.
     beats_mean : bool
-        Whether the network predicts these rows better than the mean does, but for a chance of one in a hundred.
+        Whether the network predicts these rows better than the mean does: but for a chance of one in a hundred, or at
+        all where the rows it was learned from leave no doubt that labels depend on the inputs.
     r2_each : tuple of float or None
         With several outputs, `r2` of each.
     """

@@ -76,14 +76,6 @@ def certificate_sentence(certificate: Certificate | None) -> str:
     return ". ".join(_begun(sentence(certificate)) for sentence in (share_sentence, bound_sentence)) + "."
 
 
-def verdict_sentence(result: LearnResult) -> str:
-    """Say of the certificate what the result's message does not: where all rows are reproduced, it states the share."""
-    said = result.status.name in ("RECOVERED", "REPRODUCED") and result.message != result.status.value
-    if result.certificate is None or not said:
-        return certificate_sentence(result.certificate)
-    return f"{_begun(bound_sentence(result.certificate))}."
-
-
 def _begun(sentence: str) -> str:
     return sentence[0].upper() + sentence[1:]
 

@@ -104,7 +104,7 @@ class Fitted:
         return tuple(np.min(np.where(few, apart, np.inf), axis=1)[np.any(few, axis=1)].astype(int).tolist())
 
     def weighed(self, score: Score) -> Score:
-        """Let rows that were learned from say, too, whether labels depend on the inputs: a few held-out ones may not."""
+        """Ask rows that were learned from, too, whether labels depend on the inputs: few held-out ones may not tell."""
         affine, rows = self.search.affine(), self.search.pilot
         seen = (score.r2 or 0.0) > 0.0 and linear_signal(affine.loss, rows.n_rows, rows.n_features)
         return replace(score, beats_mean=score.beats_mean or seen)

@@ -2,20 +2,12 @@
 
 from netlearn.certify.bernstein import bernstein_bound
 from netlearn.certify.certificate import Certificate, certify, lipschitz_constant
-from netlearn.certify.lipschitz import (
-    certification_rows,
-    log10_validation_rows,
-    mean_square_bound,
-    validation_rows,
-)
+from netlearn.certify.lipschitz import mean_square_bound
 
 __all__ = [
     "Certificate",
     "bernstein_bound",
-    "certification_rows",
     "certify",
     "lipschitz_constant",
-    "log10_validation_rows",
     "mean_square_bound",
-    "validation_rows",
 ]

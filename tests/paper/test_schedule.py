@@ -68,7 +68,10 @@ def test_printed_formulas():
     s = Schedule.from_theory(6, 2, 0.25, 2.0)
     assert s.tau == pytest.approx(C * 0.25 / 2)
     assert s.xi == pytest.approx(C * 0.25 / 4)
-    assert s.Delta == pytest.approx(C**2 * s.xi**2 * s.tau * 0.25 / (2 * 2**4 * 6**1.5 * 2.0))
+    # Without abs=0, approx would let any number below 1e-12 pass.
+    assert s.Delta == pytest.approx(
+        C**2 * s.xi**2 * s.tau * 0.25 / (2 * 2**4 * 6**1.5 * 2.0), rel=1e-9, abs=0
+    )
     assert s.log10_eta == pytest.approx(2 * s.log10_eta_prime)
     assert s.threshold == 0.25**2 / 2
     assert s.origin == "theory"
@@ -184,6 +187,17 @@ def test_running_time_of_the_theorem():
     for change in (lambda t: (10, 2, 0.1 / 10**t, 1.0), lambda t: (10 ** (1 + t), 2, 0.1, 1.0)):
         steps = [Schedule.from_theory(*change(t)).log10_operations for t in (0, 1, 2)]
         assert steps[2] - steps[1] == pytest.approx(steps[1] - steps[0], rel=0.02)
+
+
+def test_remark_4_10_makes_the_exponent_linear_in_k():
+    # Clusters of one: orders up to 2k, and about 8 (k - 1) powers of 1/Delta in N in place of 8 floor(k^2/4).
+    for k in (4, 8, 16):
+        capped, whole = (Schedule.from_theory(10, k, 0.1, 1.0, max_cluster=cap) for cap in (1, None))
+        assert capped.orders[-1] == 2 * k
+        powers = (capped.log10_N - 2 * math.log10(10)) / -capped.log10_Delta
+        assert 8 * (k - 1) <= powers <= 8 * (k - 1) + 8
+        assert whole.log10_N / -whole.log10_Delta >= 8 * (k**2 // 4)
+        assert capped.N_val == pytest.approx(whole.N_val, rel=1e-6)
 
 
 def test_practical_leaves_room_for_every_error():

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from netlearn.paper import Schedule, direction_net, search, search_subspace
 from netlearn.paper.bruteforce import ValidationSum, brute_force
 from netlearn.paper.rows import draw
 from netlearn.paper.sets import count_sets
+from netlearn.paper.weights import best_weights
 from netlearn.search import interval_net, sphere_net
 from tests.paper.planted import orthonormal_alternating, rows_of
 from tests.statistics import FALSE_ALARM_RATE
@@ -55,6 +57,13 @@ def test_without_a_proposal_the_net_finds_the_target(monkeypatch, k, r):
     assert np.abs(answer.network.coefficients).sum() <= 1.0 + 1e-9
     assert 0 < answer.n_passed <= answer.n_sets
     assert answer.rows["judging"] == round(schedule.N_val)
+
+
+def test_mean_square_is_over_the_rows_it_draws():
+    # More rows than one block; labels off by exactly 0.3.
+    target = in_class(2, 3, 1.0, 0)
+    sample = rows_of(lambda X: target(X) + 0.3, np.random.default_rng(0), 3)
+    assert search.mean_square(sample, target, 70_000.0) == pytest.approx(0.09)
 
 
 def test_a_proposal_that_passes_is_the_answer():
@@ -194,6 +203,20 @@ def test_correlational_form_has_no_fail():
     answer = found(lambda X: np.sin(5.0 * X[:, 0]), np.eye(2), schedule, correlational=True)
     assert answer.network is not None
     assert answer.mean_square > schedule.threshold
+
+
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_most_correlated_is_the_best_of_all_sets(k):
+    rng = np.random.default_rng(k)
+    target, schedule = in_class(3, 3, 1.0, k), Schedule.practical(3, k, 0.5, 1.0)
+    net, zero = direction_net(np.eye(3), 0.6), ShallowNetwork(np.zeros(3), np.zeros(0), np.zeros((0, 3)))
+    X = rng.standard_normal((5000, 3))
+    loss = search.ScreeningSum(np.zeros(3), net, zero).add(X, target(X)).finalize()
+    units, weights, value, n_passed = search.most_correlated(loss, net, zero, schedule)
+    every = [np.array(list(combinations(range(len(net)), m))) for m in range(1, k + 1)]
+    assert value == pytest.approx(min(best_weights(loss, sets, 1.0)[1].min() for sets in every))
+    assert value == pytest.approx(loss.of(tuple(units), weights[None])[0])
+    assert n_passed == count_sets(len(net), k)
 
 
 def test_squares_of_labels_do_not_matter_to_the_correlational_form():

@@ -224,22 +224,38 @@ class Schedule:
 
     @classmethod
     def from_theory(
-        cls, n_features: int, n_hidden: int, epsilon: float, R: float, *, failure_prob: float = 0.01
+        cls,
+        n_features: int,
+        n_hidden: int,
+        epsilon: float,
+        R: float,
+        *,
+        failure_prob: float = 0.01,
+        max_cluster: int | None = None,
     ) -> "Schedule":
         """Build the schedule of section 4.5, with the constants derived in the module docstring.
 
         Its algorithm succeeds with probability 1 - failure_prob: `Shares` says which steps may fail.
+
+        Parameters
+        ----------
+        n_features, n_hidden, epsilon, R, failure_prob
+            As in the class.
+        max_cluster : int, optional
+            The largest number of neurons in a cluster, where it is known: 1 for neurons that are well separated. Orders
+            and coefficients are then those of Remark 4.10, O(k) in place of O(k^2).
         """
         _check(n_features, n_hidden, epsilon, R, failure_prob)
         d, k, shares = n_features, n_hidden, Shares.equal(failure_prob)
+        largest = k if max_cluster is None else min(max_cluster, k)
         tau = C * epsilon / k
         xi = C * epsilon / (k * R)
         log10_Delta = math.log10(C**2 * xi**2 * tau * epsilon / (2.0 * k**4 * d**1.5 * R))
-        log10_A = max(log10_cluster_polynomial_bound(k, s, 2.0 * log10_Delta) for s in range(1, k + 1))
+        log10_A = max(log10_cluster_polynomial_bound(k, s, 2.0 * log10_Delta) for s in range(1, largest + 1))
         # For k = 1 there is nothing to isolate and A = 1; one power of Delta keeps the order nu <= Delta.
         log10_nu = math.log10(C**2 * xi**2 * tau / (d * R)) - max(log10_A, -log10_Delta)
         log10_eta = 2.0 * log10_nu
-        orders = tuple(range(2, 2 * k**2 + 3, 2))
+        orders = tuple(range(2, 2 * k**2 + 3, 2)) if max_cluster is None else sufficient_orders(k, largest)
         n_directions = draws(shares.directions)
         n_probes = len(orders) * n_directions
         log10_N = -2.0 * log10_eta + max(

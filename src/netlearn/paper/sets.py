@@ -173,9 +173,8 @@ class SetSearch:
         T = r - (self.limit + self._slack)
         c = T[:, None] * (np.diag(G) - h**2) - b**2
         behind = np.arange(n) > last[:, None]
-        enough = behind & (
-            (c <= 0.0) | (T[:, None] <= 0.0)
-        )  # with such a unit every pair is within the limit
+        # With such a unit every pair is within the limit.
+        enough = behind & ((c <= 0.0) | (T[:, None] <= 0.0))
         root = np.where(behind, np.sqrt(np.where(enough, 0.0, np.maximum(c, 0.0))), np.inf)
         with np.errstate(divide="ignore"):
             scale = np.where(enough, 0.0, 1.0 / root)

@@ -24,7 +24,7 @@ DIMENSIONS, ACCURACIES = (4, 6, 9, 14, 20), (4, 8, 16, 32)
 D, ACCURACY, R = 6, 8, 2.0
 # The hard plane of four neurons, whose moments vanish below order 4.
 HARD = [(4, d) for d in (4, 6, 9, 14)]
-SEEDS, FEWEST, MOST = 5, 250, 64_000_000
+SEEDS, FEWEST, MOST = 3, 250, 64_000_000
 
 
 def measure(family, k, d, accuracy, seed):

@@ -84,6 +84,19 @@ def test_a_target_outside_the_class_fails(f, correlational):
         assert f"probability of {2 * 0.01 / 7:.2g}" in note
 
 
+def test_a_fail_on_few_validation_rows_says_that_it_proves_nothing():
+    # The target is too near for the coarse nets to exclude it, and 500 rows do not decide about the finest one.
+    rng = np.random.default_rng(17)
+    schedule = Schedule.practical(d, 1, epsilon, R, n_val=500)
+    assert not schedule.fail_is_a_proof
+    assert Schedule.practical(d, 1, epsilon, R).fail_is_a_proof
+    assert Schedule.from_theory(d, 1, epsilon, R).fail_is_a_proof
+    target = ShallowNetwork(np.zeros(d), np.array([1.0, 0.45]), np.eye(d)[:2])
+    result = netlearn(rows_of(target, rng), d, 1, epsilon, R, schedule=schedule, rng=rng)
+    assert result.status is Status.FAILED
+    assert "proves nothing" in result.diagnostics.notes[-1]
+
+
 def test_labels_that_are_zero_give_the_zero_network():
     rng = np.random.default_rng(12)
     result = netlearn(rows_of(lambda X: np.zeros(len(X)), rng), d, 1, epsilon, R, rng=rng)

@@ -141,8 +141,10 @@ def random_case(seed):
     kind = seed // 2 % 3
     if kind == 0:  # of the class
         f = teachers.random(k, 2, rng, radius=R * rng.uniform(0.5, 1.0))
-    elif kind == 1:  # weights beyond it
-        f = teachers.positive(k, 2, rng, radius=R + 4.0 * epsilon)
+    elif kind == 1:
+        # Weights beyond it, and beyond k R: the printed loop bounds them one by one, and accepts sums that the class
+        # does not have.
+        f = teachers.positive(k, 2, rng, radius=k * R + 4.0 * epsilon)
         f = ShallowNetwork(np.zeros(2), f.coefficients, f.units)
     else:
         f = [lambda X: np.sin(4.0 * X[:, 0]), lambda X: 1.5 * X[:, 0] * X[:, 1]][seed // 6 % 2]

@@ -161,9 +161,10 @@ def conclude(
     )
 
 
-def fail_note(found: SubspaceEstimate, n_sets: int) -> str:
+def fail_note(schedule: Schedule, n_sets: int, *, excludes: bool) -> str:
     """Say what a Fail after the whole net proves (`netlearn.paper.search`)."""
-    schedule = found.schedule
+    if not excludes:
+        return f"no set of at most {schedule.n_hidden} directions passed; on so few rows, this proves nothing"
     aside = ASIDE * schedule.epsilon
     return (
         f"every set of at most {schedule.n_hidden} directions of a net of V was tried ({n_sets:,}). But for a "
@@ -245,7 +246,7 @@ def netlearn(
         n_tried=answer.n_passed,
     )
     if answer.network is None:  # line 14
-        notes = (fail_note(found, answer.n_sets),)
+        notes = (fail_note(found.schedule, answer.n_sets, excludes=answer.excludes),)
         return LearnResult(
             None, None, Status.FAILED, found.V, found.schedule, replace(diagnostics, notes=notes)
         )

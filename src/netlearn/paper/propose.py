@@ -56,7 +56,7 @@ def propose(
     r = Z.shape[1]
     best, least = (np.zeros(0), np.zeros((0, r))), float(np.mean(y**2))
     for start in range(_STARTS if r else 0):
-        if least <= good:
+        if start and least <= good:  # one fit is made even where the zero function would do
             break
         units = _spread(_WIDTHS[start % len(_WIDTHS)] * n_hidden, r, rng)
         units, weights = _gauss_newton(Z, y, units, _WIDE_ROUNDS)

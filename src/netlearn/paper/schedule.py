@@ -165,8 +165,19 @@ class Schedule:
 
     @property
     def fluctuation(self) -> float:
-        """By how much the empirical error of one candidate may exceed its true one on N_val rows."""
-        return self.epsilon * (ROOM if self.origin == "theory" else FLUCTUATION)
+        """By how much the empirical error of one candidate may exceed its true one on N_val rows.
+
+        L sqrt(2 t / N_val) but for one event of the screening: `FLUCTUATION` epsilon for a practical schedule whose
+        N_val was not given, and at most (1/sqrt(2) - 1/2) epsilon for the theory's, whose t is that of all candidates.
+        """
+        t = math.log(SCREENING_EVENTS / self.shares.screening)
+        return self.lipschitz * math.sqrt(2.0 * t / self.N_val)
+
+    @property
+    def fail_is_a_proof(self) -> bool:
+        """Whether the best candidate of a target near V passes validation: not if too small an N_val was given."""
+        nearest = self.R * self.net_radius + ASIDE * self.epsilon
+        return nearest + self.fluctuation <= math.sqrt(self.threshold)
 
     @property
     def log10_directions(self) -> float:

@@ -65,6 +65,8 @@ class Found:
         Sets that were decided before the search ended; all of them in a Fail.
     rows : dict of str to int
         Rows drawn for each purpose.
+    excludes : bool
+        Whether this is a Fail that proves what the module docstring says.
     """
 
     network: ShallowNetwork | None
@@ -72,6 +74,7 @@ class Found:
     n_sets: int
     n_passed: int
     rows: dict[str, int]
+    excludes: bool = False
 
 
 def search_subspace(
@@ -127,7 +130,7 @@ def search_subspace(
         for X, y in draw(sample, schedule.N_val, schedule.n_features):  # line 8
             total.add(X, y)
         if scale > 1.0 and excluded(total, schedule, radius):
-            return Found(None, math.inf, n_sets, n_sets, rows)
+            return Found(None, math.inf, n_sets, n_sets, rows, excludes=True)
     if correlational:
         units, weights, value, n_passed = most_correlated(total.finalize(), net, baseline, schedule)
     else:
@@ -135,7 +138,8 @@ def search_subspace(
         units, weights, value, n_passed = first_accepted(total, judge, schedule)  # lines 9 to 13
         rows["judging"] = judge.n_rows
     network = None if units is None else ShallowNetwork(linear, weights, net[units])
-    return Found(network, value, n_sets, n_passed, {use: n for use, n in rows.items() if n})
+    excludes = network is None and schedule.fail_is_a_proof
+    return Found(network, value, n_sets, n_passed, {use: n for use, n in rows.items() if n}, excludes)
 
 
 def _proposal(

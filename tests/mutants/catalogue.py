@@ -88,8 +88,8 @@ MUTANTS = [
         ("practical rows for w_hat a quarter", "1024 * (d + 2)", "256 * (d + 2)"),
         ("practical N_val with one event", "share.screening / SCREENING_EVENTS", "share.screening"),
         (
-            "certified mean square without the validation's room",
-            "ROOM * self.epsilon if self.origin",
+            "certified mean square without the validation's deviation",
+            "DEVIATION * self.epsilon if self.origin",
             "0.0 if self.origin",
         ),
         ("running time without d^2", "self.n_features**2 * len(self.orders)", "len(self.orders)"),
@@ -108,7 +108,11 @@ MUTANTS = [
     *_of(
         "paper/validation.py",
         "paper/test_validation.py",
-        ("root form with epsilon/2 for the room", "ROOM = 1.0 / math.sqrt(2.0) - 0.5", "ROOM = 0.5"),
+        (
+            "root form with epsilon/2 for the deviation",
+            "DEVIATION = 1.0 / math.sqrt(2.0) - 0.5",
+            "DEVIATION = 0.5",
+        ),
         (
             "root form without the factor 2 of two tails",
             "t = math.log(2.0 / failure_prob) + log10_candidates * math.log(10.0)\n    return",
@@ -121,8 +125,8 @@ MUTANTS = [
         ),
         (
             "upper tail with t instead of 2 t",
-            "math.ceil(2.0 * math.log(1.0 / failure_prob) * (lipschitz / room) ** 2)",
-            "math.ceil(math.log(1.0 / failure_prob) * (lipschitz / room) ** 2)",
+            "math.ceil(2.0 * math.log(1.0 / failure_prob) * (lipschitz / deviation) ** 2)",
+            "math.ceil(math.log(1.0 / failure_prob) * (lipschitz / deviation) ** 2)",
         ),
         (
             "bound from the root without m1",
@@ -232,8 +236,8 @@ MUTANTS = [
         ),
         (
             "screening limit without the net's radius",
-            "nearest = schedule.R * radius + ASIDE",
-            "nearest = ASIDE",
+            "nearest = schedule.R * radius + ESTIMATION_ERROR",
+            "nearest = ESTIMATION_ERROR",
         ),
         (
             "coarse nets always exclude",
@@ -241,7 +245,7 @@ MUTANTS = [
             "return True",
         ),
         (
-            "judge accepts anything",
+            "validation of sets accepts anything",
             "        if value <= schedule.threshold:\n            return units",
             "        if True:\n            return units",
         ),

@@ -153,7 +153,9 @@ def test_a_theory_schedule_is_refused_for_its_rows():
 
 def test_a_search_beyond_its_budget_is_refused():
     rng = np.random.default_rng(16)
-    with pytest.raises(BudgetError, match="29 sets, less than a second on one core; the budget is 10"):
+    with pytest.raises(
+        BudgetError, match="29 sets, less than a second on one core, and the budget is 10 sets"
+    ):
         netlearn(rows_of(lambda X: X[:, 0] * X[:, 1], rng), d, 2, epsilon, R, budget=10, rng=rng)
 
 

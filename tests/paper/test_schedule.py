@@ -9,7 +9,7 @@ from netlearn.moments import abs_hermite_coefficient, hermite
 from netlearn.network import ShallowNetwork
 from netlearn.paper import Schedule
 from netlearn.paper.polynomial import log10_cluster_polynomial_bound
-from netlearn.paper.schedule import ASIDE, C, log10_moment_noise
+from netlearn.paper.schedule import ESTIMATION_ERROR, C, log10_moment_noise
 
 SIZES = [(6, 1, 0.25, 2.0), (6, 2, 0.25, 2.0), (10, 2, 0.1, 1.0), (50, 6, 0.01, 3.0), (300, 20, 0.1, 1.0)]
 
@@ -204,16 +204,16 @@ def test_practical_leaves_room_for_every_error():
     d, k, epsilon, R = 6, 2, 0.25, 2.0
     s = Schedule.practical(d, k, epsilon, R)
     linear = math.sqrt((d + 2) * (2 * R) ** 2 / s.N)
-    assert linear <= epsilon / 16 <= ASIDE * epsilon
+    assert linear <= epsilon / 16 <= ESTIMATION_ERROR * epsilon
     # The search: net, what is off V and w_hat, and the fluctuation of one candidate; just below the test's root.
     share = 0.01 / 7 / 9
-    fluctuation = (2 * R + ASIDE * epsilon) * math.sqrt(2 * math.log(1 / share) / s.N_val)
+    fluctuation = (2 * R + ESTIMATION_ERROR * epsilon) * math.sqrt(2 * math.log(1 / share) / s.N_val)
     assert fluctuation == pytest.approx(s.fluctuation, rel=1e-4)
-    used = R * s.net_radius + ASIDE * epsilon + fluctuation
+    used = R * s.net_radius + ESTIMATION_ERROR * epsilon + fluctuation
     assert 0.98 * math.sqrt(s.threshold) < used < math.sqrt(s.threshold)
     # The printed loop has a net of weights too.
     assert R * s.xi / 2 + k * s.xi == pytest.approx(epsilon / 2)
-    assert s.lipschitz == 2 * R + ASIDE * epsilon
+    assert s.lipschitz == 2 * R + ESTIMATION_ERROR * epsilon
     assert s.origin == "practical"
 
 

@@ -56,7 +56,7 @@ def test_without_a_proposal_the_net_finds_the_target(monkeypatch, k, r):
     assert answer.network.distance(target) <= 0.5
     assert np.abs(answer.network.coefficients).sum() <= 1.0 + 1e-9
     assert 0 < answer.n_passed <= answer.n_sets
-    assert answer.rows["judging"] == round(schedule.N_val)
+    assert answer.rows["set validation"] == round(schedule.N_val)
 
 
 def test_mean_square_is_over_the_rows_it_draws():

@@ -57,7 +57,7 @@ def test_root_form_separates_half_epsilon_from_epsilon():
 
 @pytest.mark.statistical
 def test_upper_tail_is_as_rare_as_stated_and_not_much_rarer():
-    # room = sigma sqrt(2 t): P is that of a normal variable beyond sqrt(2 log 5) = 1.79, 3.4 %, where 20 % are
+    # deviation = sigma sqrt(2 t): P is that of a normal variable beyond sqrt(2 log 5) = 1.79, 3.4 %, where 20 % are
     # allowed: within a factor of 6. With a sixteenth of the rows it is exceeded 32 % of the time.
     rng, runs, p = np.random.default_rng(0), 4000, 0.2
     n = passing_rows(1.0, 0.2, p)

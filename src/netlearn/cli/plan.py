@@ -10,7 +10,7 @@ from netlearn.cli.output import Answer, card, number, table
 from netlearn.errors import InputError
 from netlearn.paper import Schedule
 from netlearn.paper.rows import MAX_ROWS
-from netlearn.paper.sets import DEFAULT_BUDGET, time_in_words
+from netlearn.paper.sets import DEFAULT_BUDGET, log10_search_seconds, time_in_words
 
 QUANTITIES = {
     "tau": "smallest cluster weight learned",
@@ -115,13 +115,17 @@ def search_time(schedule: Schedule) -> str:
     """Say how long the search over the net would take if no proposal passed."""
     words = (
         f"If no proposal passes: {number(schedule.log10_sets)} sets of directions at most, "
-        f"{time_in_words(schedule.log10_sets)} on one core."
+        f"{_time(schedule)} on one core."
     )
     if schedule.log10_sets > math.log10(DEFAULT_BUDGET):
         words += (
             f" That is beyond the default budget of {DEFAULT_BUDGET:.0e} sets, unless a coarser net decides."
         )
     return words
+
+
+def _time(schedule: Schedule) -> str:
+    return time_in_words(log10_search_seconds(schedule.log10_directions, schedule.n_hidden))
 
 
 def obstacle(schedule: Schedule) -> str | None:
@@ -144,7 +148,7 @@ def _as_data(schedule: Schedule) -> dict[str, Any]:
         "n_directions": schedule.n_directions,
         "log10": {name: getattr(schedule, f"log10_{name}") for name in QUANTITIES},
         "shares": asdict(schedule.shares),
-        "search_time": time_in_words(schedule.log10_sets),
+        "search_time": _time(schedule),
         "runnable": reason is None,
         "obstacle": reason,
     }

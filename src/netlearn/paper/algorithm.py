@@ -1,4 +1,4 @@
-"""Algorithm 1, NetLearn, line by line; each line of the paper calls one room of the package.
+"""Algorithm 1, NetLearn, line by line; each line of the paper calls one part of the package.
 
 What runs differs from what is printed in five places, each noted where it happens: several draws of g are
 joined in one pass, a practical schedule measures the noise of each moment matrix, V keeps at most k
@@ -19,10 +19,10 @@ from netlearn.errors import InputError
 from netlearn.moments import MomentSum
 from netlearn.network import ShallowNetwork
 from netlearn.paper.rows import Sample, draw
-from netlearn.paper.schedule import ASIDE, NOISE_CUT, Schedule
+from netlearn.paper.schedule import ESTIMATION_ERROR, NOISE_CUT, Schedule
 from netlearn.paper.search import search_subspace
 from netlearn.paper.sets import DEFAULT_BUDGET
-from netlearn.paper.validation import ROOM, certification_rows, passing_rows
+from netlearn.paper.validation import DEVIATION, certification_rows, passing_rows
 from netlearn.result import Diagnostics, HeldOut, LearnResult, Probe, Status
 from netlearn.subspace import eigenprojector, joint_span, noise_floor
 
@@ -53,11 +53,11 @@ class SubspaceEstimate:
 
 
 @contextmanager
-def timed(seconds: dict[str, float], room: str) -> Iterator[None]:
-    """Add the duration of the block to ``seconds[room]``."""
+def timed(seconds: dict[str, float], step: str) -> Iterator[None]:
+    """Add the duration of the block to ``seconds[step]``."""
     start = time.perf_counter()
     yield
-    seconds[room] = seconds.get(room, 0.0) + time.perf_counter() - start
+    seconds[step] = seconds.get(step, 0.0) + time.perf_counter() - start
 
 
 def find_subspace(sample: Sample, schedule: Schedule, *, rng: np.random.Generator) -> SubspaceEstimate:
@@ -120,8 +120,8 @@ def certify_on_fresh_rows(
     allowed = schedule.certified_mean_square(validation_error)
     n_rows = certification_rows(schedule.epsilon, lipschitz, share, mean_square=allowed)
     if schedule.origin == "theory":
-        room = 0.95 * (math.sqrt(allowed) - validation_error - ROOM * schedule.epsilon)
-        n_rows = max(n_rows, passing_rows(lipschitz, room, share))
+        deviation = 0.95 * (math.sqrt(allowed) - validation_error - DEVIATION * schedule.epsilon)
+        n_rows = max(n_rows, passing_rows(lipschitz, deviation, share))
     blocks = list(draw(sample, n_rows, schedule.n_features))
     X, y = (np.concatenate(part) for part in zip(*blocks, strict=True))
     certificate = certify(network, X, y, failure_prob=share, target_lipschitz=target_lipschitz)
@@ -165,11 +165,11 @@ def fail_note(schedule: Schedule, n_sets: int, *, excludes: bool) -> str:
     """Say what a Fail after the whole net proves (`netlearn.paper.search`)."""
     if not excludes:
         return f"no set of at most {schedule.n_hidden} directions passed; on so few rows, this proves nothing"
-    aside = ASIDE * schedule.epsilon
+    allowed = ESTIMATION_ERROR * schedule.epsilon
     return (
         f"every set of at most {schedule.n_hidden} directions of a net of V was tried ({n_sets:,}). But for a "
         f"probability of {schedule.shares.screening + schedule.shares.validation:.2g}, the target is no network of the "
-        f"class with |w - w_hat| and its units' distances to V, weighted, within {aside:.3g} together"
+        f"class with |w - w_hat| and its units' distances to V, weighted, within {allowed:.3g} together"
     )
 
 
@@ -205,7 +205,8 @@ def netlearn(
         Accept as in the paper's last footnote, which makes the whole algorithm one of correlational
         statistical queries: take the candidate that maximises mean(2 y f_hat - f_hat^2).
     budget : int
-        Largest number of sets of directions that the search may try, where proposals do not pass; 6e7 take a second.
+        Largest number of sets of directions that the search may try, where proposals do not pass; a second is enough
+        for 1e8 of them where nets are large.
     rng : numpy.random.Generator, optional
         Draws the directions g, the starts of the proposals, and the net if dim V >= 5.
 

@@ -6,7 +6,7 @@ least-squares problem, reading the new u_j and lambda_j off a_j and repeating is
 Started from more units than are wanted, spread over V, it finds those that are there; the others shrink or double one
 of them, and merging and pruning leaves k.
 
-Nothing is claimed for a proposal. It is judged on rows of its own, like every candidate of the net, and where it
+Nothing is claimed for a proposal. It is tested on rows of its own, like every candidate of the net, and where it
 fails, the whole net is searched.
 """
 

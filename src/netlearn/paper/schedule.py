@@ -49,7 +49,7 @@ from netlearn.paper.nets import log10_direction_net_size
 from netlearn.paper.polynomial import log10_cluster_polynomial_bound, sufficient_orders
 from netlearn.paper.sets import log10_count_sets
 from netlearn.paper.validation import (
-    ROOM,
+    DEVIATION,
     log10_root_validation_rows,
     log10_validation_rows,
     log10_weight_cells,
@@ -63,7 +63,7 @@ C = 1.0 / 16.0
 NOISE_CUT = 4.0
 """eta'/eta of a practical schedule: an eigenvector at the cut is within 1/4 of the span (Lemma 4.3)."""
 
-ASIDE = 0.1
+ESTIMATION_ERROR = 0.1
 """In units of epsilon, for a practical schedule: |w_hat - w| and the tilt of V, sum |lambda_i| |u_i - Pi_V u_i|,
 together. A target that keeps to it is found but for the share of validation; no more is proved of Fail."""
 
@@ -161,7 +161,7 @@ class Schedule:
     @property
     def lipschitz(self) -> float:
         """A Lipschitz constant of f - f_hat for candidates with sum |lambda_hat_i| <= R: 2R + |w - w_hat|."""
-        return 2.0 * self.R + (self.eta if self.origin == "theory" else ASIDE * self.epsilon)
+        return 2.0 * self.R + (self.eta if self.origin == "theory" else ESTIMATION_ERROR * self.epsilon)
 
     @property
     def fluctuation(self) -> float:
@@ -176,7 +176,7 @@ class Schedule:
     @property
     def fail_is_a_proof(self) -> bool:
         """Whether the best candidate of a target near V passes validation: not if too small an N_val was given."""
-        nearest = self.R * self.net_radius + ASIDE * self.epsilon
+        nearest = self.R * self.net_radius + ESTIMATION_ERROR * self.epsilon
         return nearest + self.fluctuation <= math.sqrt(self.threshold)
 
     @property
@@ -229,7 +229,7 @@ class Schedule:
         Half-way, as a root, between what the validation lets one expect and epsilon. The theory's validation may be
         off by (1/sqrt(2) - 1/2) epsilon for any of its candidates; a practical one's error is taken as it is.
         """
-        expected = validation_error + (ROOM * self.epsilon if self.origin == "theory" else 0.0)
+        expected = validation_error + (DEVIATION * self.epsilon if self.origin == "theory" else 0.0)
         expected = min(expected, 0.95 * self.epsilon)  # beyond, no number of rows is likely to help
         return ((expected + self.epsilon) / 2.0) ** 2
 
@@ -320,7 +320,7 @@ class Schedule:
         * the net of directions gets epsilon/2: the nearest set with its best weights errs by at most R times its
           radius, which is epsilon / (2R). (The printed loop, with a net of weights too, needs R xi/2 + k xi <=
           epsilon/2, so xi = epsilon / (2k + R).)
-        * w_hat and the tilt of V get `ASIDE` epsilon: E|w_hat - w|^2 <= (d + 2) (2R)^2 / N, so
+        * w_hat and the tilt of V get `ESTIMATION_ERROR` epsilon: E|w_hat - w|^2 <= (d + 2) (2R)^2 / N, so
           N = 1024 (d + 2) (R/epsilon)^2 makes w_hat's root mean square error epsilon/16;
         * `FLUCTUATION` epsilon is for the empirical mean of the one candidate that must pass: N_val = `passing_rows`,
           without a union bound, as whatever is accepted is certified on fresh rows.
@@ -345,7 +345,9 @@ class Schedule:
         share = Shares.equal(failure_prob)
         if n_val is None:
             n_val = passing_rows(
-                2.0 * R + ASIDE * epsilon, FLUCTUATION * epsilon, share.screening / SCREENING_EVENTS
+                2.0 * R + ESTIMATION_ERROR * epsilon,
+                FLUCTUATION * epsilon,
+                share.screening / SCREENING_EVENTS,
             )
         # The root of E y^2 E ||x x^T - I||_F^2 / (c_2^2 N), as if label and matrix were independent.
         eta = R * math.sqrt(d * (d + 1) / N) * noise_gain(2)

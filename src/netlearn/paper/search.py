@@ -1,7 +1,7 @@
 r"""Lines 6 to 13 of Algorithm 1, fast and with the same guarantee: propose, then try every set of net directions.
 
 **Accepting.** Whatever is accepted has an empirical mean square of at most epsilon^2/2 on rows that it does not depend
-on (a proposal) or that judge all sets alike (the net), as in line 12.
+on (a proposal) or that are the same for all sets (the net), as in line 12.
 
 **Fail is a proof.** Suppose the target is a network of the class with |w - w_hat| + sum |lambda_i| |u_i - Pi_V u_i| <=
 0.1 epsilon, Pi_V u_i taken at unit length. Take a net of some radius, and let f* have the target's weights and, for
@@ -21,7 +21,8 @@ Outside three events, each of a ninth of the share of screening:
 looked at. Otherwise a net of twice the radius is tried, and then the one of epsilon / (2R), where
 nearest + 0.1 epsilon = 0.7 epsilon < epsilon / sqrt(2): there, outside an event of the share of validation,
 
-4. the error of f* on the judging rows is at most epsilon / sqrt(2) too, and the best weights of its set do no worse,
+4. the error of f* on the rows that validate sets is at most epsilon / sqrt(2) too, and the best weights of its set do
+   no worse,
 
 so some set is accepted. A Fail says, with the confidence of all ten events, that there is no such target.
 """
@@ -36,7 +37,7 @@ from netlearn.paper.bruteforce import ValidationLoss, ValidationSum
 from netlearn.paper.nets import direction_net, direction_net_size
 from netlearn.paper.propose import PROPOSAL_ROWS, propose
 from netlearn.paper.rows import Sample, draw
-from netlearn.paper.schedule import ASIDE, SCREENING_EVENTS, Schedule
+from netlearn.paper.schedule import ESTIMATION_ERROR, SCREENING_EVENTS, Schedule
 from netlearn.paper.screening import ScreeningSum, screening_margin
 from netlearn.paper.sets import SetSearch, check_set_budget
 from netlearn.paper.validation import root_mean_square_bound
@@ -89,8 +90,8 @@ def search_subspace(
 ) -> Found:
     """Find a network with units in V whose error passes validation, or prove that there is none.
 
-    Cost: N_val rows for a proposal that passes; otherwise N_val |N_u| d operations more, and the sets at
-    `netlearn.paper.sets.SETS_PER_SECOND`.
+    Cost: N_val rows for a proposal that passes; otherwise N_val |N_u| d operations more, and the time of
+    `netlearn.paper.sets.log10_search_seconds` for the sets.
 
     Parameters
     ----------
@@ -134,9 +135,9 @@ def search_subspace(
     if correlational:
         units, weights, value, n_passed = most_correlated(total.finalize(), net, baseline, schedule)
     else:
-        judge = Judge(sample, linear, net, schedule)
-        units, weights, value, n_passed = first_accepted(total, judge, schedule)  # lines 9 to 13
-        rows["judging"] = judge.n_rows
+        validation = SetValidation(sample, linear, net, schedule)
+        units, weights, value, n_passed = first_accepted(total, validation, schedule)  # lines 9 to 13
+        rows["set validation"] = validation.n_rows
     network = None if units is None else ShallowNetwork(linear, weights, net[units])
     excludes = network is None and schedule.fail_is_a_proof
     return Found(network, value, n_sets, n_passed, {use: n for use, n in rows.items() if n}, excludes)
@@ -161,8 +162,8 @@ def mean_square(sample: Sample, network: ShallowNetwork, n_rows: float) -> float
     return total / round(n_rows)
 
 
-class Judge:
-    """The validation rows that decide about sets which survived the screening; drawn when the first one comes.
+class SetValidation:
+    """Validation of the sets that survived the screening; its rows are drawn when the first one comes.
 
     Cost: O(N_val |N_u|^2), once.
     """
@@ -191,7 +192,7 @@ class Judge:
 def screen(total: ScreeningSum, schedule: Schedule, radius: float) -> SetSearch:
     """Search for the sets of a net whose H may be that of f*: events 1 to 3 of the module docstring."""
     loss, share = total.finalize(), schedule.shares.screening / SCREENING_EVENTS
-    nearest = schedule.R * radius + ASIDE * schedule.epsilon
+    nearest = schedule.R * radius + ESTIMATION_ERROR * schedule.epsilon
     lipschitz = schedule.lipschitz - schedule.R + total.baseline_weight
     norm = root_mean_square_bound(total.residual, loss.n_rows, lipschitz, share)
     margin = screening_margin(nearest + norm, schedule.R + total.baseline_weight, loss.n_rows, share)
@@ -209,12 +210,12 @@ def excluded(total: ScreeningSum, schedule: Schedule, radius: float) -> bool:
 
 
 def first_accepted(
-    total: ScreeningSum, judge: Judge, schedule: Schedule
+    total: ScreeningSum, validation: SetValidation, schedule: Schedule
 ) -> tuple[np.ndarray | None, np.ndarray | None, float, int]:
-    """Go through all sets until the judge accepts one: its units, weights, mean square and place."""
+    """Go through all sets until one passes validation: its units, weights, mean square and place."""
     search = screen(total, schedule, schedule.net_radius)
     for sets in search.survivors():
-        units, weights, value = judge.best(sets)
+        units, weights, value = validation.best(sets)
         if value <= schedule.threshold:
             return units, weights, value, search.n_passed
     return None, None, math.inf, search.n_passed

@@ -29,7 +29,7 @@ Multiplied by T, this is a comparison of two squares,
 where c_j <= 0 says that unit j alone is enough. So all pairs of a prefix are decided by one matrix of products, one
 scaling of its columns by c_l^{-1/2} and one look for the largest entry of each row; no division by a determinant and
 no branch. A slab holds the pairs of several prefixes that differ in their last unit.
-Cost: about 10 operations for each set, at 1e8 sets a second where slabs are large.
+Cost: about 10 operations for each set, and some 0.2 ms for each prefix.
 """
 
 import math
@@ -40,11 +40,15 @@ import numpy as np
 from netlearn.errors import BudgetError
 from netlearn.paper.bruteforce import ValidationLoss
 
-SETS_PER_SECOND = 6e7
-"""Sets that one core goes through in a second; measured 1e8 to 2.6e8, counted low so that a time is a promise."""
+SETS_PER_SECOND = 1.5e8
+"""Sets that one core decides in a second where nets are large; 1.2e8 to 3.8e8 were measured."""
+
+SECONDS_PER_PREFIX = 2e-4
+"""What each choice of all units but the last three costs beside that, which is most of the time for small nets and many
+units: 1.3e7 sets a second for six units of 63 directions."""
 
 DEFAULT_BUDGET = 10**10
-"""Largest number of sets that a search goes through: about three minutes."""
+"""Largest number of sets that a search goes through: about a minute for three or four units."""
 
 _SLAB = 1 << 16  # entries of a slab: half a megabyte, which stays in the second-level cache
 
@@ -66,15 +70,21 @@ def log10_count_sets(log10_directions: float, n_hidden: int) -> float:
     return largest + math.log10(sum(10.0 ** (term - largest) for term in terms))
 
 
-def time_in_words(log10_sets: float) -> str:
-    """Say how long one core takes for so many sets, as words that follow a comma.
+def log10_search_seconds(log10_directions: float, n_hidden: int) -> float:
+    """Decimal logarithm of the seconds that one core takes to decide all sets."""
+    in_slabs = log10_count_sets(log10_directions, n_hidden) - math.log10(SETS_PER_SECOND)
+    before = log10_count_sets(log10_directions, max(n_hidden - 3, 0)) + math.log10(SECONDS_PER_PREFIX)
+    return max(in_slabs, before) + math.log10(1.0 + 10.0 ** -abs(in_slabs - before))
+
+
+def time_in_words(log10_seconds: float) -> str:
+    """Say a time, given by its decimal logarithm, as words that follow a comma.
 
     Examples
     --------
-    >>> time_in_words(8.0), time_in_words(12.0), time_in_words(30.0)
-    ('about 2 seconds', 'about 5 hours', 'about 10^14.7 years')
+    >>> time_in_words(0.3), time_in_words(4.2), time_in_words(22.2)
+    ('about 2 seconds', 'about 4 hours', 'about 10^14.7 years')
     """
-    log10_seconds = log10_sets - math.log10(SETS_PER_SECOND)
     if log10_seconds < 0.0:
         return "less than a second"
     if log10_seconds > 13.0:
@@ -82,7 +92,8 @@ def time_in_words(log10_sets: float) -> str:
     seconds = 10.0**log10_seconds
     for limit, size, unit in _UNITS_OF_TIME:
         if seconds < limit:
-            return f"about {seconds / size:.0f} {unit}"
+            count = round(seconds / size)
+            return f"about {count} {unit if count > 1 else unit[:-1]}"
     return (
         f"about {seconds / 86_400:,.0f} days" if seconds < 3.2e8 else f"about {seconds / 3.156e7:,.0f} years"
     )
@@ -92,10 +103,10 @@ def check_set_budget(n_directions: int, n_hidden: int, budget: int) -> int:
     """Return the number of sets, or refuse the search, before anything is built or drawn for it."""
     total = count_sets(n_directions, n_hidden)
     if total > budget:
+        words = time_in_words(log10_search_seconds(math.log10(max(n_directions, 1)), n_hidden))
         raise BudgetError(
-            f"Trying every set of at most {n_hidden} of {n_directions:,} directions takes {total:.2g} sets, "
-            f"{time_in_words(math.log10(total))} on one core; the budget is {budget:.2g}, "
-            f"{time_in_words(math.log10(budget))}. Take a larger epsilon, fewer neurons, or raise the budget."
+            f"Trying every set of at most {n_hidden} of {n_directions:,} directions takes {total:.2g} sets, {words} on "
+            f"one core, and the budget is {budget:.2g} sets: take a larger epsilon, fewer neurons, or raise the budget."
         )
     return total
 

@@ -38,7 +38,7 @@ from scipy.special import ndtri
 
 from netlearn.errors import InputError
 
-ROOM = 1.0 / math.sqrt(2.0) - 0.5
+DEVIATION = 1.0 / math.sqrt(2.0) - 0.5
 """In units of epsilon: what the root of an empirical mean may be off, between epsilon/2 and epsilon/sqrt(2)."""
 
 _CELLS_PER_RADIUS = 64.0
@@ -65,7 +65,7 @@ def log10_root_validation_rows(
     """Decimal logarithm of `root_validation_rows`, for unions that leave float64."""
     _check_failure_prob(failure_prob)
     t = math.log(2.0 / failure_prob) + log10_candidates * math.log(10.0)
-    return math.log10(2.0 / ROOM**2 * t) + 2.0 * math.log10(lipschitz / epsilon)
+    return math.log10(2.0 / DEVIATION**2 * t) + 2.0 * math.log10(lipschitz / epsilon)
 
 
 def root_validation_rows(
@@ -97,10 +97,10 @@ def root_validation_rows(
     )
 
 
-def passing_rows(lipschitz: float, room: float, failure_prob: float) -> int:
-    """Rows on which one given F has F_n <= ||F|| + room: the upper tail (1) alone, n = ceil(2 t (L / room)^2)."""
+def passing_rows(lipschitz: float, deviation: float, failure_prob: float) -> int:
+    """Rows on which one given F has F_n <= ||F|| + deviation: the upper tail (1), n = ceil(2 t (L / deviation)^2)."""
     _check_failure_prob(failure_prob)
-    return math.ceil(2.0 * math.log(1.0 / failure_prob) * (lipschitz / room) ** 2)
+    return math.ceil(2.0 * math.log(1.0 / failure_prob) * (lipschitz / deviation) ** 2)
 
 
 def root_mean_square_bound(

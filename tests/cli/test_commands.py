@@ -217,7 +217,7 @@ def test_plan_claims_what_is_proved_and_no_more(run):
     assert "Nothing is proved before the run" in text
     assert "comes back CERTIFIED is within epsilon but for 0.005." in text
     assert "FAILED after the whole net excludes, but for 0.02," in text
-    assert "sets of directions at most, about 1 second on one core" in text
+    assert "sets of directions at most, less than a second on one core" in text
 
 
 def test_plan_shows_the_printed_lemma_beside_the_sharper_one(run):

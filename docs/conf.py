@@ -34,6 +34,8 @@ exclude_patterns = [
     "**/GALLERY_HEADER.rst",
     "images/*.py",
     "evidence_table.md",
+    "theory/measured_runs.md",
+    "theory/measured_table.md",
     "reliability_bad_input.md",
 ]
 default_role = "code"

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from netlearn.certify import certification_rows, mean_square_bound, validation_rows
+from netlearn.certify import mean_square_bound
 from netlearn.errors import InputError
 
 FALSE_ALARM = 1e-6
@@ -30,14 +30,6 @@ def test_too_few_rows_exclude_nothing():
     assert mean_square_bound(0.0, 2, 1.0, 0.01) == math.inf
 
 
-@pytest.mark.parametrize(("epsilon", "lipschitz", "failure_prob"), [(0.25, 8.0, 0.01), (1.0, 1.0, 0.3)])
-def test_certification_rows_are_enough_and_one_less_is_not(epsilon, lipschitz, failure_prob):
-    n = certification_rows(epsilon, lipschitz, failure_prob)
-    assert mean_square_bound(epsilon**2 / 2, n, lipschitz, failure_prob) <= epsilon**2
-    assert mean_square_bound(epsilon**2 / 2, n - 1, lipschitz, failure_prob) > epsilon**2
-    assert n == math.ceil(8 * math.log(1 / failure_prob) * (1 + 4 * (lipschitz / epsilon) ** 2))
-
-
 @pytest.mark.statistical
 def test_bound_covers_as_often_as_stated_and_the_empirical_mean_does_not():
     # F = |x_1| - |x_2| is sqrt(2)-Lipschitz with E F^2 = 2 - 4/pi.
@@ -52,33 +44,7 @@ def test_bound_covers_as_often_as_stated_and_the_empirical_mean_does_not():
     assert np.sum(means < exact) > allowed
 
 
-@pytest.mark.statistical
-def test_two_sided_deviation_stays_within_upsilon():
-    # Lemma 2.5 as printed for k = 1, R = 1/2: F = |x_1| is 1-Lipschitz, two ReLUs, E F^2 = 1.
-    rng, runs, failure_prob, upsilon = np.random.default_rng(6), 400, 0.1, 1.0
-    n = validation_rows(1, 0.5, upsilon, failure_prob)
-    means = np.mean(rng.standard_normal((runs, n)) ** 2, axis=1)
-    allowed = binom.isf(FALSE_ALARM, runs, failure_prob)
-    assert np.sum(np.abs(means - 1.0) > upsilon**2) <= allowed
-    # Negative control: with a hundredth of the rows the deviation is exceeded too often.
-    few = np.mean(rng.standard_normal((runs, max(1, n // 100))) ** 2, axis=1)
-    assert np.sum(np.abs(few - 1.0) > upsilon**2) > allowed
-
-
-@settings(deadline=None, derandomize=True)
-@given(k=st.integers(1, 50), R=st.floats(0.1, 10.0), fraction=st.floats(1e-3, 0.999))
-def test_constant_of_the_lemma(k, R, fraction):
-    upsilon = math.sqrt(4.0 * R**2 * k * fraction)
-    n = validation_rows(k, R, upsilon, 0.01)
-    assert n - 1 <= 212.0 * (k + 2) ** 2 * (R / upsilon) ** 4 * math.log(2 / 0.01)
-
-
 @pytest.mark.parametrize("failure_prob", [0.0, 1.0, math.nan])
 def test_failure_prob_must_be_a_probability(failure_prob):
     with pytest.raises(InputError, match='"failure_prob"'):
         mean_square_bound(1.0, 100, 1.0, failure_prob)
-
-
-def test_a_mean_square_beyond_epsilon_cannot_be_certified():
-    with pytest.raises(InputError, match='"mean_square"'):
-        certification_rows(0.1, 1.0, 0.01, mean_square=0.02)

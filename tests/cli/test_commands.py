@@ -45,7 +45,7 @@ def test_demo_learns_and_shows_its_evidence(run):
         "CERTIFIED",
         "RECOVERED",
         "d^Omega(k)",
-        "10^3492.5",
+        "10^3493.0",
         "Side by side",
     ):
         assert words in out
@@ -178,7 +178,7 @@ def test_plan_prints_theory_beside_practice(run):
         "candidates",
     ):
         assert any(line.split()[:1] == [symbol] for line in out.splitlines()), symbol
-    assert "10^170.4" in out
+    assert "10^170.9" in out
     assert "1,228,800" in out
 
 
@@ -198,7 +198,7 @@ def test_plan_as_json_holds_the_schedules(run):
     ("arguments", "runnable", "words"),
     [
         (("-k", "2", "-d", "6", "--epsilon", "0.25", "--radius", "2"), True, None),
-        (("-k", "3", "-d", "6", "--epsilon", "0.25", "--radius", "2"), False, "candidates"),
+        (("-k", "3", "-d", "6", "--epsilon", "0.25", "--radius", "2"), True, None),
         (("-k", "2", "-d", "6", "--epsilon", "0.001", "--radius", "2"), False, "rows"),
     ],
 )
@@ -207,6 +207,25 @@ def test_plan_says_what_can_run(run, arguments, runnable, words):
     assert not answer["theory"]["runnable"]
     assert answer["practical"]["runnable"] is runnable
     assert words is None or words in answer["practical"]["obstacle"]
+
+
+def test_plan_claims_what_is_proved_and_no_more(run):
+    _, out, _ = run(
+        "plan", "-k", "3", "-d", "6", "--epsilon", "0.25", "--radius", "2", "--failure-prob", "0.07"
+    )
+    text = " ".join(out.split())
+    assert "Proved to end with a certified network but for a probability of 0.07, 0.01 for each of:" in text
+    assert "Nothing is proved before the run" in text
+    assert "comes back CERTIFIED is within epsilon but for 0.005." in text
+    assert "FAILED after the whole net excludes, but for 0.02," in text
+    assert "sets of directions at most, less than a second on one core" in text
+
+
+def test_plan_shows_the_printed_lemma_beside_the_sharper_one(run):
+    answer = json.loads(run("plan", "-k", "2", "-d", "10", "--json")[1])["theory"]
+    assert answer["log10"]["N_val"] < 6.0 < 11.9 < answer["log10"]["N_val_printed"]
+    assert sum(answer["shares"].values()) == pytest.approx(0.01)
+    assert answer["search_time"] == "less than a second"
 
 
 @pytest.mark.parametrize(

@@ -34,6 +34,15 @@ def test_intervals_are_close_inside_and_apart_outside(seed):
     assert parts.weights.sum() == pytest.approx(network.coefficients.sum())
 
 
+def test_projections_have_no_sign():
+    # u and -u are the same neuron: |<u, g>| counts, and these two fall into one cluster.
+    network = ShallowNetwork(np.zeros(2), np.array([1.0, 2.0]), np.array([[0.6, 0.8], [-0.6, 0.8]]))
+    assert np.prod(network.units[:, 0]) < 0
+    parts = clusters(network, np.array([1.0, 0.0]), Delta=0.1, tau=0.1)
+    np.testing.assert_allclose(parts.projections, 0.6)
+    np.testing.assert_allclose(parts.weights, [3.0])
+
+
 def test_a_linear_network_has_no_clusters():
     network = ShallowNetwork(np.ones(3), np.zeros(0), np.zeros((0, 3)))
     parts = clusters(network, np.eye(3)[0], 0.1, 0.1)

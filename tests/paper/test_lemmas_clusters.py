@@ -5,8 +5,8 @@ import pytest
 
 from netlearn import teachers
 from netlearn.network import ShallowNetwork
-from netlearn.paper import clusters
-from tests.reference.population import anticoncentration, random_direction, towards
+from netlearn.paper import clusters, is_good_direction
+from tests.reference.population import random_direction, towards
 
 K, D = 6, 5
 DELTA, TAU, XI = 1e-4, 0.05, 1e-3
@@ -21,7 +21,7 @@ def planted(teacher, seed):
     network = teacher(K, D, rng, angle=DELTA / 4, radius=2.0)
     while True:
         g = random_direction(rng, D)
-        if anticoncentration(network.units, g).min() >= 1 / (8 * np.sqrt(D) * K**2):
+        if is_good_direction(network.units, g, upper=np.inf):
             return network, g, rng
 
 
@@ -47,6 +47,43 @@ def test_proposition_4_1(teacher, seed):
             )
             gap = np.linalg.norm(weight * np.outer(units[leader], units[leader]) - projectors, 2)
             assert gap <= 16 * K**3 * np.sqrt(D) * DELTA * np.abs(lam).sum()
+
+
+def chain(last=0.999):
+    """Units along a line, as far apart as Lemma 2.4 allows for their z: the worst case of Proposition 4.1.
+
+    <v, g> is the least that the lemma lets it be, so steps of Delta in z are steps of 8 k^2 sqrt(d) Delta along v.
+    All weight but a little is on the last unit, the farthest from the first.
+    """
+    low = 1 / (8 * np.sqrt(D) * K**2) * (1 + 1e-3)
+    g = np.eye(D)[0]
+    v = np.zeros(D)
+    v[:2] = low, np.sqrt(1 - low**2)
+    u = np.zeros(D)
+    u[0], u[1] = np.sqrt(1 - low**2) * 0.6, -low * 0.6  # orthogonal to v, and at 0.6 along g
+    u[2] = np.sqrt(1 - u @ u)
+    units = u + 1e-8 * np.arange(K)[:, None] * v
+    units /= np.linalg.norm(units, axis=1, keepdims=True)
+    weights = np.r_[np.full(K - 1, (1 - last) / (K - 1)), last]
+    return ShallowNetwork(np.zeros(D), weights, units), g, 1e-8 * low * (1 + 1e-2)
+
+
+def test_proposition_4_1_near_its_bound():
+    # The clusters of the tests above are five orders of magnitude tighter than the bound. Here the distance of the
+    # ends is (k - 1)/k = 0.83 of it, and the matrices', where the triangle inequality loses 2, (k - 1)/(2k) = 0.42.
+    network, g, Delta = chain()
+    assert is_good_direction(network.units, g, upper=np.inf)
+    assert not is_good_direction(network.units, g, lower=0.126, upper=np.inf)
+    parts = clusters(network, g, Delta, TAU)
+    assert [sorted(members) for members in parts.members] == [list(range(K))]
+    first, end = network.units[parts.leaders[0]], network.units[np.argmax(network.coefficients)]
+    scale = 8 * K**3 * np.sqrt(D) * Delta
+    assert 0.8 * scale <= np.linalg.norm(first - end) <= scale
+    isolated = np.einsum("i,ia,ib->ab", network.coefficients, network.units, network.units)
+    gap = np.linalg.norm(parts.weights[0] * np.outer(first, first) - isolated, 2)
+    assert 0.4 * 2 * scale <= gap <= 2 * scale
+    # Negative control: at a smaller scale the chain falls apart.
+    assert len(clusters(network, g, 0.95 * Delta, TAU).members) == K
 
 
 @cases

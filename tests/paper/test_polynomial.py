@@ -63,6 +63,32 @@ def test_product_form_is_exact_at_the_nodes(nodes):
     np.testing.assert_array_equal(evaluate_cluster_polynomial(x, a, b, x), expected)
 
 
+@pytest.mark.parametrize(
+    ("x", "a", "b"),
+    [
+        ([0.2, 0.2, 0.7], 1, 2),
+        ([0.1, 0.5, 0.5, 0.5, 0.9], 2, 4),
+        ([0.3, 0.3, 0.8, 0.8], 3, 4),
+        ([0.5, 0.5], 1, 2),
+    ],
+)
+def test_nodes_may_coincide_inside_the_cluster_and_outside(x, a, b):
+    # Section 2.3 only has z_1 <= ... <= z_k: two neurons may have the same projection on g.
+    p = cluster_polynomial(x, a, b)
+    size = b - a + 1
+    assert len(p) - 1 == size * (len(x) - size)
+    expected = [float(a <= s <= b) for s in range(1, len(x) + 1)]
+    np.testing.assert_allclose(np.polynomial.polynomial.polyval(x, p), expected, atol=1e-9)
+    np.testing.assert_array_equal(evaluate_cluster_polynomial(x, a, b, np.array(x)), expected)
+    assert np.abs(p).sum() <= cluster_polynomial_bound(len(x), size, gap(np.array(x), a, b)) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(("a", "b"), [(1, 1), (2, 2), (2, 3)])
+def test_a_tie_across_the_end_of_the_cluster_is_refused(a, b):
+    with pytest.raises(InputError, match="gap on both sides"):
+        cluster_polynomial([0.5, 0.5, 0.9], a, b)
+
+
 def test_product_form_and_coefficients_are_one_polynomial():
     x, at = np.array([-0.9, -0.1, 0.1, 0.8]), np.linspace(-1.0, 1.0, 7)
     np.testing.assert_allclose(
@@ -107,7 +133,7 @@ def test_degree_cap_of_remark_4_10(k, max_cluster, last):
 
 
 @pytest.mark.parametrize(
-    ("x", "a", "b"), [([0.0, 0.5], 0, 1), ([0.0, 0.5], 2, 1), ([0.5, 0.5], 1, 1), ([0.0, 1.5], 1, 1)]
+    ("x", "a", "b"), [([0.0, 0.5], 0, 1), ([0.0, 0.5], 2, 1), ([0.5, 0.4], 1, 1), ([0.0, 1.5], 1, 1)]
 )
 def test_bad_nodes_are_refused(x, a, b):
     with pytest.raises(InputError, match="must"):

@@ -18,10 +18,3 @@ def moment_matrix(network, g, ell):
 def towards(units, g):
     """The same neurons, each u_i or -u_i, so that <u_i, g> >= 0 as section 2.3 assumes."""
     return units * np.where(units @ g < 0, -1.0, 1.0)[:, None]
-
-
-def anticoncentration(units, g):
-    """The ratios |<u_i + sigma u_j, g>| / |u_i + sigma u_j| of Lemma 2.4; i = j counts once, as u_i itself."""
-    i, j = np.triu_indices(len(units), k=1)
-    vectors = np.concatenate([units, units[i] + units[j], units[i] - units[j]])
-    return np.abs(vectors @ g) / np.linalg.norm(vectors, axis=1)

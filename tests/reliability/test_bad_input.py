@@ -30,7 +30,7 @@ from netlearn.errors import BudgetError, InputError
 from netlearn.network import files as model_files
 from netlearn.paper import Schedule
 from netlearn.paper import netlearn as algorithm_1
-from netlearn.search import check_budget
+from netlearn.paper.bruteforce import check_budget
 from netlearn.source import OnDevice, OracleError
 from netlearn.source.checkpoint import Checkpoint
 from tests.reliability.doors import contents, files, no_hang

@@ -51,6 +51,39 @@ def test_lemma_4_3_and_corollary_4_4(seed, eta, eta_prime):
         assert outside(U, U_ell) <= D * (eta / eta_prime) ** 2 + 1e-14
 
 
+def test_lemma_4_3_is_attained():
+    # Random noise is an order of magnitude away from the lemma's bound. Noise that tilts the one eigenvector, whose
+    # eigenvalue is just above the cut, uses up 99.5 % of it.
+    eta, eta_prime = 0.01, 0.1
+    M = np.diag([eta_prime - eta**2 / eta_prime, 0.0])
+    (u, away), E = np.eye(2), eta * np.array([[0.0, 1.0], [1.0, 0.0]])
+    (vector,) = eigenprojector(M + E, eta_prime * (1 - 1e-9)).T
+    assert 0.99 * eta / eta_prime <= abs(vector @ away) <= eta / eta_prime
+    assert abs(vector @ u) > 0.99
+
+
+def test_proposition_4_5_and_lemma_4_6_are_attained():
+    # One projector on a line at an angle to U, and nu = 1: V is that line, and all of the bound is used up. A line
+    # orthogonal to U makes dim V exceed dim U by one, as the bound says.
+    U = np.eye(3)[:, :1]
+    for angle in (0.1, np.pi / 2):
+        line = np.array([[np.cos(angle)], [np.sin(angle)], [0.0]])
+        V, _ = joint_span([line], nu=1 - 1e-12)
+        assert outside(U, V) == pytest.approx(outside(U, line))
+    V, _ = joint_span([U, np.eye(3)[:, 1:2]], nu=1 - 1e-12)
+    assert V.shape[1] == U.shape[1] + 1
+
+
+def test_lemma_4_7_is_attained():
+    # Every eigenvalue just below the cut: nothing is kept, and the whole trace, d eta', is left outside.
+    eta, eta_prime, nu = 1e-6, 0.1, 1e-6
+    M = (eta_prime - 2 * eta) * np.eye(D)
+    V, _ = joint_span([eigenprojector(M, eta_prime)], nu)
+    bound = D * ((1.0 + eta) * nu + eta + eta_prime)
+    assert V.shape == (D, 0)
+    assert 0.99 * bound <= np.trace(M) <= bound
+
+
 @laws
 @given(seeds, st.floats(1e-6, 0.05), st.floats(0.02, 0.3), st.floats(1e-3, 1.5))
 def test_proposition_4_5_and_lemma_4_6(seed, eta, eta_prime, nu):

@@ -11,12 +11,7 @@ from netlearn.certify.certificate import (
 )
 from netlearn.certify.envelope import envelope_bound, root_mean_square_bound
 from netlearn.certify.law import recognised
-from netlearn.certify.lipschitz import (
-    certification_rows,
-    log10_validation_rows,
-    mean_square_bound,
-    validation_rows,
-)
+from netlearn.certify.lipschitz import mean_square_bound
 from netlearn.certify.score import Score, linear_signal, scored
 from netlearn.certify.share import LARGEST_SHARE, rows_for_share, share_beyond
 from netlearn.certify.slope import lipschitz_constant
@@ -27,13 +22,11 @@ __all__ = [
     "Basis",
     "Certificate",
     "Score",
-    "certification_rows",
     "certify",
     "certify_rows",
     "envelope_bound",
     "linear_signal",
     "lipschitz_constant",
-    "log10_validation_rows",
     "mean_square_bound",
     "moved_by",
     "recognised",
@@ -41,6 +34,5 @@ __all__ = [
     "rows_for_share",
     "scored",
     "share_beyond",
-    "validation_rows",
     "without_bound",
 ]

@@ -35,6 +35,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from netlearn.certify.share import quantile_level
+from netlearn.errors import InputError
 
 # By what factor the number of larger values grows from one position of the envelope to the next.
 _GROWTH = 1.25
@@ -112,7 +113,9 @@ def root_mean_square_bound(root: float, n_rows: int, lipschitz: float, failure_p
     >>> round(root_mean_square_bound(0.0, 2000, 1.0, 0.01), 4)
     0.0566
     """
-    sigma, z = lipschitz / math.sqrt(n_rows), float(ndtri(1.0 - failure_prob))
+    if not 0.0 < failure_prob < 1.0:
+        raise InputError(f'"failure_prob" must be in (0, 1), got {failure_prob}.')
+    sigma, z = lipschitz / math.sqrt(n_rows), -float(ndtri(failure_prob))
     density = math.exp(-0.5 * z**2) / math.sqrt(2.0 * math.pi)
     m1, m2 = z * float(ndtr(z)) + density, (1.0 + z**2) * float(ndtr(z)) + z * density
     return math.hypot(math.sqrt(root * (root + 2.0 * sigma * m1)), sigma * math.sqrt(m2))

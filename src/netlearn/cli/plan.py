@@ -1,16 +1,16 @@
 """`netlearn plan`: what a run takes; or the parameters of Algorithm 1, theory beside practice, before any run."""
 
 import math
+from dataclasses import asdict
 from typing import Any
 
 from rich.console import Group
 
 from netlearn.cli.output import Answer, card, number, table
-from netlearn.errors import BudgetError, InputError
+from netlearn.errors import InputError
 from netlearn.paper import Schedule
 from netlearn.paper.rows import MAX_ROWS
-from netlearn.search import check_budget, interval_net_size, sphere_net_size
-from netlearn.search.bruteforce import DEFAULT_BUDGET
+from netlearn.paper.sets import DEFAULT_BUDGET, log10_search_seconds, time_in_words
 
 QUANTITIES = {
     "tau": "smallest cluster weight learned",
@@ -21,14 +21,20 @@ QUANTITIES = {
     "eta": "accuracy of M_ell",
     "N": "rows for the moments",
     "N_val": "rows for the validation",
-    "net_directions": "directions in the net N_u",
-    "net_weights": "weights in the net N_lambda",
+    "N_val_printed": "the same by Lemma 2.5 as printed",
+    "directions": "directions in the net of the search",
+    "sets": "sets of directions it tries at most",
+    "net_directions": "directions in the printed net N_u",
+    "net_weights": "weights in the printed net N_lambda",
     "candidates": "length of the printed loop",
+    "operations": "running time, in multiplications",
 }
 """Names on `Schedule`, each also there as log10_<name>, and what they are."""
 
 _SYMBOLS = {
     "eta_prime": "eta'",
+    "N_val_printed": "(N_val)",
+    "directions": "directions",
     "net_directions": "|N_u|",
     "net_weights": "|N_lambda|",
 }
@@ -68,12 +74,9 @@ def schedules(
         values = (number(getattr(schedule, f"log10_{name}")) for schedule in (theory, practical))
         rows.add_row(_SYMBOLS.get(name, name), words, *values)
     notes = card()
-    notes.add_row("theory", f"Proved to succeed with probability {1 - failure_prob:g}. {_verdict(theory)}")
-    notes.add_row(
-        "practical",
-        "eta and eta' are predictions; a run measures them. Nothing is proved beforehand: the answer is "
-        f"certified on fresh rows. {_verdict(practical)}",
-    )
+    notes.add_row("theory", claim(theory))
+    notes.add_row("practical", claim(practical))
+    notes.add_row("search", search_time(practical))
     notes.add_row("nets", "Sizes are for dim V = k, the largest that Lemma 4.6 allows.")
     data = {
         "n_features": n_features,
@@ -87,26 +90,50 @@ def schedules(
     return Answer(data, Group(rows, notes))
 
 
+def claim(schedule: Schedule) -> str:
+    """Say what is proved of `netlearn.paper.netlearn` with this schedule, and no more, and whether it can run."""
+    shares = schedule.shares
+    if schedule.origin == "theory":
+        words = (
+            f"Proved to end with a certified network but for a probability of {shares.total:.3g}, "
+            f"{shares.moments:.2g} for each of: the draws of g, the moments, w_hat, the net, the screening, the "
+            "validation, the final certificate."
+        )
+    else:
+        words = (
+            "Nothing is proved before the run, and eta and eta' are predictions, which it replaces by measurements. "
+            f"A network that comes back CERTIFIED is within epsilon but for {shares.acceptance / 2:.2g}. "
+            f"FAILED after the whole net excludes, but for {shares.screening + shares.validation:.2g}, a target of "
+            "the class whose units lie near the subspace V that was found."
+        )
+    reason = obstacle(schedule)
+    runs = "paper.netlearn can run it." if reason is None else f"paper.netlearn cannot run it. {reason}"
+    return f"{words} {runs}"
+
+
+def search_time(schedule: Schedule) -> str:
+    """Say how long the search over the net would take if no proposal passed."""
+    words = (
+        f"If no proposal passes: {number(schedule.log10_sets)} sets of directions at most, "
+        f"{_time(schedule)} on one core."
+    )
+    if schedule.log10_sets > math.log10(DEFAULT_BUDGET):
+        words += (
+            f" That is beyond the default budget of {DEFAULT_BUDGET:.0e} sets, unless a coarser net decides."
+        )
+    return words
+
+
+def _time(schedule: Schedule) -> str:
+    return time_in_words(log10_search_seconds(schedule.log10_directions, schedule.n_hidden))
+
+
 def obstacle(schedule: Schedule) -> str | None:
-    """Say why `netlearn.paper.netlearn` would refuse the schedule if dim V came out as k; None if it runs."""
+    """Say why `netlearn.paper.netlearn` would refuse the schedule; None if it runs."""
     for log10_rows in (schedule.log10_N, schedule.log10_N_val):
         if log10_rows > math.log10(MAX_ROWS):
             return f"It asks for {number(log10_rows)} rows; {MAX_ROWS:,} is the limit."
-    try:
-        check_budget(
-            sphere_net_size(schedule.n_hidden, schedule.xi / 2.0, schedule.failure_prob / 3.0),
-            interval_net_size(schedule.R, schedule.xi),
-            schedule.n_hidden,
-            DEFAULT_BUDGET,
-        )
-    except BudgetError as refusal:
-        return str(refusal)
     return None
-
-
-def _verdict(schedule: Schedule) -> str:
-    reason = obstacle(schedule)
-    return "paper.netlearn can run it." if reason is None else f"paper.netlearn cannot run it. {reason}"
 
 
 def _orders(schedule: Schedule) -> str:
@@ -120,6 +147,8 @@ def _as_data(schedule: Schedule) -> dict[str, Any]:
         "orders": list(schedule.orders),
         "n_directions": schedule.n_directions,
         "log10": {name: getattr(schedule, f"log10_{name}") for name in QUANTITIES},
+        "shares": asdict(schedule.shares),
+        "search_time": _time(schedule),
         "runnable": reason is None,
         "obstacle": reason,
     }

@@ -1,8 +1,9 @@
-"""Algorithm 1, NetLearn, line by line; each line of the paper calls one room of the package.
+"""Algorithm 1, NetLearn, line by line; each line of the paper calls one part of the package.
 
 What runs differs from what is printed in five places, each noted where it happens: several draws of g are
 joined in one pass, a practical schedule measures the noise of each moment matrix, V keeps at most k
-dimensions, the brute force skips what cannot be accepted, and the answer is certified on fresh rows.
+dimensions, the loop over candidates is a search with the same guarantee (`netlearn.paper.search`; the printed one is
+`netlearn.paper.bruteforce`), and the answer is certified on fresh rows.
 """
 
 import math
@@ -13,31 +14,19 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from netlearn.certify import Basis, certification_rows, certify, lipschitz_constant
+from netlearn.certify import Basis, Certificate, certify, lipschitz_constant
 from netlearn.certify.law import STANDARD
 from netlearn.errors import InputError
 from netlearn.moments import MomentSum
 from netlearn.network import ShallowNetwork
 from netlearn.paper.rows import Sample, draw
-from netlearn.paper.schedule import NOISE_CUT, Schedule
+from netlearn.paper.schedule import ESTIMATION_ERROR, NOISE_CUT, Schedule
+from netlearn.paper.search import search_subspace
+from netlearn.paper.sets import DEFAULT_BUDGET
+from netlearn.paper.validation import DEVIATION, certification_rows, passing_rows
 from netlearn.result import Diagnostics, HeldOut, LearnResult, Probe, Status
-from netlearn.search import (
-    SearchOutcome,
-    ValidationSum,
-    brute_force,
-    check_budget,
-    interval_net,
-    interval_net_size,
-    sphere_net,
-    sphere_net_size,
-)
-from netlearn.search.bruteforce import DEFAULT_BUDGET
 from netlearn.source import ArraySource
 from netlearn.subspace import eigenprojector, joint_span, noise_floor
-
-_CERTIFIED_FRACTION = 0.55
-"""Of epsilon^2: the fresh empirical mean up to which the certificate succeeds. Accepted candidates have at
-most 0.5 on the validation rows; the rest is room for the fluctuation between the two sets of rows."""
 
 
 @dataclass(frozen=True)
@@ -66,11 +55,11 @@ class SubspaceEstimate:
 
 
 @contextmanager
-def timed(seconds: dict[str, float], room: str) -> Iterator[None]:
-    """Add the duration of the block to ``seconds[room]``."""
+def timed(seconds: dict[str, float], step: str) -> Iterator[None]:
+    """Add the duration of the block to ``seconds[step]``."""
     start = time.perf_counter()
     yield
-    seconds[room] = seconds.get(room, 0.0) + time.perf_counter() - start
+    seconds[step] = seconds.get(step, 0.0) + time.perf_counter() - start
 
 
 def find_subspace(sample: Sample, schedule: Schedule, *, rng: np.random.Generator) -> SubspaceEstimate:
@@ -120,80 +109,70 @@ def find_subspace(sample: Sample, schedule: Schedule, *, rng: np.random.Generato
     return SubspaceEstimate(V[:, : schedule.n_hidden], kappa, moments.linear, tuple(probes), schedule)
 
 
-def search_subspace(
-    sample: Sample,
-    found: SubspaceEstimate,
-    *,
-    threshold: float | None,
-    budget: int,
-    rng: np.random.Generator,
-) -> tuple[ShallowNetwork | None, SearchOutcome, int]:
-    """Lines 6 to 13 of Algorithm 1: the nets, the validation rows, and the loop over candidates.
+def certify_on_fresh_rows(
+    sample: Sample, network: ShallowNetwork, schedule: Schedule, validation_error: float
+) -> tuple[Certificate, HeldOut]:
+    """Certify one network on rows of its own: the only place where Algorithm 1 meets `netlearn.certify`.
 
-    Returns
-    -------
-    network : ShallowNetwork or None
-        The accepted candidate; None is the paper's Fail.
-    outcome : SearchOutcome
-        Where the loop ended.
-    n_candidates : int
-        Its length.
+    f is 2R-Lipschitz because sum |lambda_i| <= R and |w| <= R. The rows are as many as let a network pass whose fresh
+    error is `Schedule.certified_mean_square`, and so many that one which the validation accepted has no larger one.
     """
-    schedule = found.schedule
-    share = schedule.failure_prob / 3.0
-    n_candidates = check_budget(
-        sphere_net_size(found.V.shape[1], schedule.xi / 2.0, share),
-        interval_net_size(schedule.R, schedule.xi),
-        schedule.n_hidden,
-        budget,
-    )
-    net_u = sphere_net(found.V, schedule.xi / 2.0, failure_prob=share, rng=rng)  # line 6
-    net_lam = interval_net(schedule.R, schedule.xi)  # line 7
-    total = ValidationSum(found.linear, net_u)
-    for X, y in draw(sample, schedule.N_val, schedule.n_features):  # line 8
-        total.add(X, y)
-    # Lines 9 to 13; the mean is over N_val rows, where the paper prints N.
-    outcome = brute_force(total.finalize(), net_lam, schedule.n_hidden, threshold=threshold, budget=budget)
-    if outcome.chosen is None:
-        return None, outcome, n_candidates
-    units = net_u[list(outcome.chosen)]
-    return ShallowNetwork(found.linear, outcome.weights, units), outcome, n_candidates
+    target_lipschitz, share = 2.0 * schedule.R, schedule.shares.acceptance / 2.0
+    lipschitz = target_lipschitz + lipschitz_constant(network)
+    allowed = schedule.certified_mean_square(validation_error)
+    n_rows = certification_rows(schedule.epsilon, lipschitz, share, mean_square=allowed)
+    if schedule.origin == "theory":
+        deviation = 0.95 * (math.sqrt(allowed) - validation_error - DEVIATION * schedule.epsilon)
+        n_rows = max(n_rows, passing_rows(lipschitz, deviation, share))
+    blocks = list(draw(sample, n_rows, schedule.n_features))
+    X, y = (np.concatenate(part) for part in zip(*blocks, strict=True))
+    basis = Basis(STANDARD, target_lipschitz, method="mean")
+    certificate = certify(network, X, y, failure_prob=share, basis=basis)
+    return certificate, HeldOut.first(ArraySource(X, y))
 
 
 def conclude(
-    sample: Sample, network: ShallowNetwork, found: SubspaceEstimate, diagnostics: Diagnostics
+    sample: Sample, network: ShallowNetwork, error: float, found: SubspaceEstimate, diagnostics: Diagnostics
 ) -> LearnResult:
     """Certify an accepted network on fresh rows, and claim success only if the bound is within epsilon.
 
     Departs from the paper, which pays for a union bound over all candidates on the validation rows: fresh
-    rows need one candidate's share only. f is 2R-Lipschitz because sum |lambda_i| <= R and |w| <= R.
+    rows need one candidate's share only.
     """
     schedule, seconds = found.schedule, dict(diagnostics.seconds)
-    epsilon, target_lipschitz = schedule.epsilon, 2.0 * schedule.R
-    n_rows = certification_rows(
-        epsilon,
-        target_lipschitz + lipschitz_constant(network),
-        schedule.failure_prob,
-        mean_square=_CERTIFIED_FRACTION * epsilon**2,
-    )
     with timed(seconds, "certify"):
-        blocks = list(draw(sample, n_rows, schedule.n_features))
-        X, y = (np.concatenate(part) for part in zip(*blocks, strict=True))
-        certificate = certify(
-            network,
-            X,
-            y,
-            failure_prob=schedule.failure_prob,
-            basis=Basis(STANDARD, target_lipschitz, method="mean"),
+        certificate, held_out = certify_on_fresh_rows(sample, network, schedule, error)
+    certified = certificate.error_bound <= schedule.epsilon
+    notes = (f"validation error of the candidate {error:.4g}",)
+    if not certified:
+        notes += (
+            "validation accepted this network, and the fresh rows did not certify it: this Fail proves nothing",
         )
     return LearnResult(
         network=network,
         certificate=certificate,
-        status=Status.CERTIFIED if certificate.error_bound <= epsilon else Status.FAILED,
+        status=Status.CERTIFIED if certified else Status.FAILED,
         subspace=found.V,
         schedule=schedule,
-        diagnostics=replace(diagnostics, seconds=seconds, rows={**diagnostics.rows, "certify": n_rows}),
-        held_out=HeldOut.first(ArraySource(X, y)),
+        diagnostics=replace(
+            diagnostics,
+            seconds=seconds,
+            rows={**diagnostics.rows, "certify": certificate.n_val},
+            notes=diagnostics.notes + notes,
+        ),
+        held_out=held_out,
+    )
+
+
+def fail_note(schedule: Schedule, n_sets: int, *, excludes: bool) -> str:
+    """Say what a Fail after the whole net proves (`netlearn.paper.search`)."""
+    if not excludes:
+        return f"no set of at most {schedule.n_hidden} directions passed; on so few rows, this proves nothing"
+    allowed = ESTIMATION_ERROR * schedule.epsilon
+    return (
+        f"every set of at most {schedule.n_hidden} directions of a net of V was tried ({n_sets:,}). But for a "
+        f"probability of {schedule.shares.screening + schedule.shares.validation:.2g}, the target is no network of the "
+        f"class with |w - w_hat| and its units' distances to V, weighted, within {allowed:.3g} together"
     )
 
 
@@ -229,17 +208,19 @@ def netlearn(
         Accept as in the paper's last footnote, which makes the whole algorithm one of correlational
         statistical queries: take the candidate that maximises mean(2 y f_hat - f_hat^2).
     budget : int
-        Largest number of candidates.
+        Largest number of sets of directions that the search may try, where proposals do not pass; a second is enough
+        for 1e8 of them where nets are large.
     rng : numpy.random.Generator, optional
-        Draws the directions g, and the net if dim V >= 3.
+        Draws the directions g, the starts of the proposals, and the net if dim V >= 5.
 
     Returns
     -------
     LearnResult
-        CERTIFIED, with error at most epsilon at confidence 1 - failure_prob of the schedule, or FAILED.
+        CERTIFIED, with error at most epsilon but for the share of acceptance (`Schedule.shares`), or FAILED, with a
+        note on what that proves.
     """
     rng = np.random.default_rng() if rng is None else rng
-    moment_rng, net_rng = rng.spawn(2)
+    moment_rng, search_rng = rng.spawn(2)
     if schedule is None:
         schedule = Schedule.practical(n_features, k, epsilon, R)  # lines 1 and 2
     made_for = (schedule.n_features, schedule.n_hidden, schedule.epsilon, schedule.R)
@@ -252,21 +233,25 @@ def netlearn(
     with timed(seconds, "moments and subspace"):
         found = find_subspace(sample, schedule, rng=moment_rng)
     with timed(seconds, "search"):
-        network, outcome, n_candidates = search_subspace(
+        answer = search_subspace(
             sample,
-            found,
-            threshold=None if correlational else schedule.threshold,
+            found.V,
+            found.linear,
+            found.schedule,
+            correlational=correlational,
             budget=budget,
-            rng=net_rng,
+            rng=search_rng,
         )
     diagnostics = Diagnostics(
         probes=found.probes,
-        rows={"moments": round(schedule.N), "search": round(schedule.N_val)},
+        rows={"moments": round(schedule.N), **answer.rows},
         seconds=seconds,
-        n_candidates=n_candidates,
-        n_tried=outcome.n_tried,
-        notes=(f"validation error of the candidate {math.sqrt(outcome.mean_square):.4g}",) if network else (),
+        n_candidates=answer.n_sets,
+        n_tried=answer.n_passed,
     )
-    if network is None:  # line 14
-        return LearnResult(None, None, Status.FAILED, found.V, found.schedule, diagnostics)
-    return conclude(sample, network, found, diagnostics)
+    if answer.network is None:  # line 14
+        notes = (fail_note(found.schedule, answer.n_sets, excludes=answer.excludes),)
+        return LearnResult(
+            None, None, Status.FAILED, found.V, found.schedule, replace(diagnostics, notes=notes)
+        )
+    return conclude(sample, answer.network, math.sqrt(max(answer.mean_square, 0.0)), found, diagnostics)

@@ -6,7 +6,9 @@ For nodes x_1 < ... < x_k in [-1, 1] and the interval I = {a, ..., b} the paper 
 
 which is 1 at the nodes of I and 0 at the others, whatever the gaps inside I. The paper asks for a < b; a = b,
 a cluster of one, works as well. A gap larger than Delta is needed on both sides of I only where there is a
-node on that side: for a = 1 or b = k one gap is enough, and for I = {1, ..., k} p is the constant 1.
+node on that side: for a = 1 or b = k one gap is enough, and for I = {1, ..., k} p is the constant 1. The paper asks
+for x_1 < ... < x_k, while its analysis allows equal z_i (section 2.3): nodes may coincide inside I, and outside, as
+long as the gaps around I are there.
 
 The analysis applies it to the nodes <u_i, g>^2, where
 
@@ -27,8 +29,12 @@ def _check_nodes(x: Sequence[float], a: int, b: int) -> None:
     k = len(x)
     if not 1 <= a <= b <= k:
         raise InputError(f'"a" and "b" must satisfy 1 <= a <= b <= {k} for {k} nodes, got {a} and {b}.')
-    if not all(s < t for s, t in pairwise(x)) or not -1.0 <= x[0] <= x[-1] <= 1.0:
-        raise InputError(f'"x" must be strictly increasing and within [-1, 1], got {list(x)}.')
+    if not all(s <= t for s, t in pairwise(x)) or not -1.0 <= x[0] <= x[-1] <= 1.0:
+        raise InputError(f'"x" must be in ascending order and within [-1, 1], got {list(x)}.')
+    if (a > 1 and x[a - 2] == x[a - 1]) or (b < k and x[b - 1] == x[b]):
+        raise InputError(
+            f'"x" must have a gap on both sides of a...b, as no polynomial tells equal nodes apart, got {list(x)}.'
+        )
 
 
 def _times(p: list[Fraction], q: list[Fraction]) -> list[Fraction]:
@@ -51,7 +57,7 @@ def cluster_polynomial(x: Sequence[float], a: int, b: int) -> np.ndarray:
     Parameters
     ----------
     x : sequence of float
-        Nodes, strictly increasing, in [-1, 1].
+        Nodes in [-1, 1], ascending; equal ones on the same side of the cluster's ends.
     a, b : int
         First and last node of the cluster, counted from 1 as in the paper; a = b is allowed.
 

@@ -1,15 +1,5 @@
 """Room 4, SEARCH: nets of directions and weights inside V, and the search over them."""
 
-from netlearn.search.bruteforce import (
-    SearchOutcome,
-    ValidationLoss,
-    ValidationSum,
-    brute_force,
-    candidates,
-    check_budget,
-    count_candidates,
-    log10_count_candidates,
-)
 from netlearn.search.nets import (
     interval_net,
     interval_net_size,
@@ -19,16 +9,8 @@ from netlearn.search.nets import (
 )
 
 __all__ = [
-    "SearchOutcome",
-    "ValidationLoss",
-    "ValidationSum",
-    "brute_force",
-    "candidates",
-    "check_budget",
-    "count_candidates",
     "interval_net",
     "interval_net_size",
-    "log10_count_candidates",
     "log10_sphere_net_size",
     "sphere_net",
     "sphere_net_size",

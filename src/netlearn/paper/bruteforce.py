@@ -1,4 +1,6 @@
-r"""The loop of Algorithm 1: try every small network made of net directions and net weights.
+r"""The printed loop of Algorithm 1: try every small network made of net directions and net weights.
+
+`netlearn.paper.search` does the same with least-squares weights; this one is its slow twin, for two neurons or three.
 
 A candidate picks m net directions u_j and net weights lambda_j; with the residual r = y - <w_hat, x> and the
 atoms a_j = |<u_j, x>|, its validation loss is a quadratic form of m variables,

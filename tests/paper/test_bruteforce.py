@@ -6,15 +6,14 @@ import pytest
 
 from netlearn.errors import BudgetError
 from netlearn.network import ShallowNetwork
-from netlearn.search import (
+from netlearn.paper.bruteforce import (
     ValidationSum,
     brute_force,
     candidates,
     count_candidates,
-    interval_net,
     log10_count_candidates,
-    sphere_net,
 )
+from netlearn.search import interval_net, sphere_net
 
 
 @pytest.fixture(scope="module")

@@ -39,9 +39,10 @@ demo: $(VENV)/.core
 	@echo "Running 'netlearn demo' ..."
 	@$(BIN)/netlearn demo
 
+# Tests of one file run in one process: some share a model that is slow to make.
 test: lint
 	@echo "Running the tests ..."
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
 
 soak: $(VENV)/.dev
 	@echo "Running the long tests ..."

@@ -6,7 +6,7 @@ import os
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack
 from itertools import accumulate, islice
 from operator import itemgetter
 from pathlib import Path
@@ -36,8 +36,11 @@ class ParquetTable:
         self.files = _files(path)
         for file in self.files:
             _check_footer(file)
-        # Footers only: names, types and numbers of rows.
-        opened = [_open(file) for file in self.files]
+        with ExitStack() as stack:
+            # Footers only: names, types and numbers of rows.
+            self._take_footers([stack.enter_context(_open(file)) for file in self.files])
+
+    def _take_footers(self, opened: list) -> None:
         self.names = tuple(opened[0].schema_arrow.names)
         self.n_columns = len(self.names)
         self.foreign: dict[int, str] = {}
@@ -146,34 +149,46 @@ def _groups(
         yield group.num_rows, ranges
 
 
-class _NoValuesError(Exception):
-    """Values were asked for where only the footer may be read: it has been gone through, then."""
-
-
 class _FooterOnly(io.FileIO):
-    """A file of which nothing is read any more once its footer was."""
+    """A file that ends, for whoever reads it, once its footer was read.
 
-    is_open = False
+    Arrow asks from threads of its own, perhaps when the file is closed already. An exception that Python raises there
+    may end the process, so none is.
+    """
+
+    footer_is_read = was_asked_for_values = False
 
     def read(self, size: int = -1) -> bytes:
-        if self.is_open:
-            raise _NoValuesError
+        if self.footer_is_read:
+            self.was_asked_for_values = True
+            return b""
         return super().read(size)
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        return 0 if self.footer_is_read else super().seek(offset, whence)
+
+    def tell(self) -> int:
+        return 0 if self.footer_is_read else super().tell()
 
 
 def _check_footer(file: str) -> None:
     """Have Arrow go through what the footer says of all columns, and refuse a file with something wrong there.
 
     Arrow refuses it while it reads; but Python, asking for the same through `metadata`, would end the process with it.
+    Arrow asks for values only when it has gone through all of the footer, and what it then says of their absence is not
+    meant.
     """
     import pyarrow
     from pyarrow import parquet
 
     with whole(file, "Parquet"), _FooterOnly(file) as stream:
         opened = parquet.ParquetFile(pyarrow.PythonFile(stream, "r"), pre_buffer=True)
-        stream.is_open = True
-        with suppress(_NoValuesError):
+        stream.footer_is_read = True
+        try:
             next(opened.iter_batches(1), None)
+        except (pyarrow.ArrowException, OSError):
+            if not stream.was_asked_for_values:
+                raise
 
 
 def _open(file: str):

@@ -114,7 +114,7 @@ def test_links_lead_to_headings_and_documents(path):
     [
         ("[x](guide.md#options)", []),
         ("[x](guide.md#nonsense)", ["guide.md#nonsense"]),
-        ("{doc}`noise </gallery/limits/noise>`, :doc:`/theory/probes`", []),
+        ("{doc}`noise </gallery/limits/noise>`, :doc:`/theory/filters`", []),
         ("{doc}`noise </gallery/limits/nonsense>`", ["/gallery/limits/nonsense"]),
         (":doc:`/theory/nonsense`", ["/theory/nonsense"]),
         (":ref:`sphx_glr_gallery_limits_hard_plane.py`", []),

@@ -179,6 +179,11 @@ def test_the_reference_lists_every_public_name():
     assert {f"netlearn.teachers.{name}" for name in netlearn.teachers.__all__} <= set(LISTED)
 
 
+def test_every_name_of_the_reference_has_a_sentence():
+    said = re.findall(r"(?m)^\| `(netlearn\.[\w.]+)` \| [^|]+\. \|$", (DOCS / "api.md").read_text(encoding="utf-8"))
+    assert said == LISTED
+
+
 @pytest.mark.parametrize("dotted", LISTED)
 def test_what_the_reference_lists_exists(dotted):
     module, _, attribute = dotted.rpartition(".")

@@ -41,7 +41,7 @@ exclude_patterns = [
 default_role = "code"
 highlight_language = "none"  # formulas and commands; code says that it is Python
 
-myst_enable_extensions = ["amsmath", "attrs_inline", "colon_fence", "dollarmath"]
+myst_enable_extensions = ["amsmath", "attrs_inline", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
 bibtex_bibfiles = ["references.bib"]
 bibtex_default_style = "plain"

@@ -1,6 +1,6 @@
 """Commands on a page and what they print: run again, and compared or written anew.
 
-    python docs/transcripts.py docs/guide/five_minutes.md
+    python docs/transcripts.py docs/guide/five_minutes.md docs/jobs.md
 
 A block ```console holds commands after "$ " and below each what it prints. A block ```python that begins with a comment
 such as "# houses.py" is a file of that name. All commands of a page run in one new folder.

@@ -21,10 +21,10 @@ def test_a_large_file_is_read_twice_and_held_in_part():
     assert planned.streamed
     assert planned.n_passes == 2
     assert planned.n_held == 2**25 // 200
-    for name in ("read and check the rows", "polish on all rows"):
+    for name in ("read and check the rows", "refinement on all rows"):
         assert named(planned, name).bytes_read == 20_000_000 * 201 * 8
     # f and its gradient at every row: two products with 6 vectors of 200 entries.
-    assert named(planned, "polish on all rows").flops == 2 * (2 * 20_000_000 * 200 * 6)
+    assert named(planned, "refinement on all rows").flops == 2 * (2 * 20_000_000 * 200 * 6)
     assert planned.n_unknowns == 6 * 201
 
 
@@ -48,11 +48,11 @@ def test_a_file_of_twice_the_rows_held_is_read_once(n_rows, n_passes):
     assert plan(n_rows, 200, 5).n_passes == n_passes
 
 
-@pytest.mark.parametrize(("d", "probe"), [(400, "probes"), (401, "sketch of one probe")])
+@pytest.mark.parametrize(("d", "probe"), [(400, "moment matrices"), (401, "sketch of one moment matrix")])
 def test_matrices_are_formed_up_to_400_features(d, probe):
     n = 2**25 // d
     cost = named(plan(10**7, d, 5), probe)
-    if probe == "probes":
+    if probe == "moment matrices":
         # Three quarters of X^T (t X) for each of three filters, and their eigenvalues.
         assert cost.wide == pytest.approx(3 * (0.75 * 2 * n * d**2 + 10 * d**3))
     else:
@@ -81,7 +81,7 @@ def test_seconds_of_a_pass_are_those_of_reading_or_of_the_work_beside_it():
 def test_workers_divide_the_passes_over_all_rows_alone():
     planned = plan(10**9, 300, 5)
     shared = [cost for cost in planned.passes if cost.divides]
-    assert [cost.name for cost in shared] == ["read and check the rows", "polish on all rows"]
+    assert [cost.name for cost in shared] == ["read and check the rows", "refinement on all rows"]
     both = sum(cost.seconds(RATES) for cost in shared)
     assert planned.seconds(RATES, workers=10) == pytest.approx(planned.seconds(RATES) - 0.9 * both)
     quick = Rates(wide=1e11, narrow=1e11, memory=1e11, disk=5e8)
@@ -117,7 +117,7 @@ def test_rows_in_memory_are_divided_as_learn_divides_them():
     assert seen.rows["train"] == planned.n_held
     # The last fit has the rows that judge, and not those that are held out: f and its gradient at each.
     fitted = seen.rows["train"] + seen.rows["judge"]
-    assert named(planned, "polish on all rows").flops == 2 * (2 * fitted * d * (k + 1))
+    assert named(planned, "refinement on all rows").flops == 2 * (2 * fitted * d * (k + 1))
 
 
 def test_learn_holds_and_reads_what_the_plan_says(tmp_path, monkeypatch):

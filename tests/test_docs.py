@@ -114,7 +114,7 @@ def test_links_lead_to_headings_and_documents(path):
     [
         ("[x](guide.md#options)", []),
         ("[x](guide.md#nonsense)", ["guide.md#nonsense"]),
-        ("{doc}`noise </gallery/limits/noise>`, :doc:`/theory/probes`", []),
+        ("{doc}`noise </gallery/limits/noise>`, :doc:`/theory/filters`", []),
         ("{doc}`noise </gallery/limits/nonsense>`", ["/gallery/limits/nonsense"]),
         (":doc:`/theory/nonsense`", ["/theory/nonsense"]),
         (":ref:`sphx_glr_gallery_limits_hard_plane.py`", []),
@@ -177,6 +177,11 @@ def test_the_reference_lists_every_public_name():
         f"netlearn.{name}" for name in netlearn.__all__ if name not in ("__version__", "paper", "teachers")
     } <= set(LISTED)
     assert {f"netlearn.teachers.{name}" for name in netlearn.teachers.__all__} <= set(LISTED)
+
+
+def test_every_name_of_the_reference_has_a_sentence():
+    said = re.findall(r"(?m)^\| `(netlearn\.[\w.]+)` \| [^|]+\. \|$", (DOCS / "api.md").read_text(encoding="utf-8"))
+    assert said == LISTED
 
 
 @pytest.mark.parametrize("dotted", LISTED)

@@ -34,6 +34,7 @@ def test_every_status_is_in_the_table(page):
 GUIDE = [
     ROOT / "docs" / "index.md",
     ROOT / "docs" / "guide.md",
+    ROOT / "docs" / "faq.md",
     *sorted((ROOT / "docs" / "guide").glob("*.md")),
 ]
 

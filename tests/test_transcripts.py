@@ -25,11 +25,11 @@ def words(text):
 
 
 def test_there_is_such_a_page():
-    assert [page.name for page in PAGES] == ["five_minutes.md"]
+    assert [page.name for page in PAGES] == ["five_minutes.md", "jobs.md"]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_commands_print_what_the_page_shows(page):
     assert words(tool().rerun(page)) == words(page.read_text(encoding="utf-8")), (
-        "run: python docs/transcripts.py docs/guide/five_minutes.md"
+        f"run: python docs/transcripts.py {page.relative_to(ROOT).as_posix()}"
     )

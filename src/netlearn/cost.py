@@ -225,7 +225,7 @@ def plan(n_rows: int, n_features: int, n_hidden: int, *, biases: bool = True, in
         _fits(train, k, biases, held),
         _polish(train, k, biases, held),
         Cost(
-            "polish on all rows",
+            "refinement on all rows",
             "polish",
             bytes_read=read * streamed,
             bytes_moved=2 * (_COPIES_READ if streamed else _COPIES_GATHERED) * fitted.n_bytes,
@@ -276,14 +276,14 @@ def _probes(train: Rows, held: float) -> Cost:
     n, d = train
     if d <= look._MANY_FEATURES:
         return Cost(
-            "probes",
+            "moment matrices",
             "subspace",
             bytes_moved=(2 * _COPIES_GATHERED + _PROBES * 2 * _COPIES_WEIGHTED) * train.n_bytes,
             wide=_PROBES * (1.5 * n * d**2 + _EIGEN * d**3),
             resident=held + _PROBES * 128 * d**2,
         )
     return Cost(
-        "sketch of one probe",
+        "sketch of one moment matrix",
         "subspace",
         bytes_moved=(1 + _SKETCH_PRODUCTS) * 2 * _COPIES_GATHERED * train.n_bytes,
         wide=_SKETCH_PRODUCTS * 2 * n * d * _SKETCH_VECTORS,  # in single precision, which takes half the time
@@ -325,4 +325,4 @@ def _polish(train: Rows, k: int, biases: bool, held: float) -> Cost:
         products, own = {"wide": _POLISH_MATRICES * n * P**2}, 8 * P**2
     else:
         products, own = {"narrow": _POLISH_PRODUCTS * 4 * n * d * (k + 1)}, 4 * n * d + 12 * n * (k + 1)
-    return Cost("polish on rows held", "search", resident=held + own, **products)
+    return Cost("refinement on rows held", "search", resident=held + own, **products)

@@ -99,15 +99,15 @@ class Diagnostics:
     probes : tuple of Probe
         One for each moment matrix.
     rows : dict
-        Rows drawn by each room.
+        Rows used by each step.
     seconds : dict
-        Wall-clock time of each room.
+        Wall-clock seconds of each step.
     n_candidates : int
         Length of the search, known before it started.
     n_tried : int
         Position at which it ended.
     trace : tuple of float
-        Mean square of the fit after each round of the polish, in units of the label variance.
+        Mean square of the fit after each round of refinement, in units of the label variance.
     noise_level : float or None
         Estimated standard deviation of the label noise; None where none was estimated. With several outputs variances
         are summed over them, here and in the next.

@@ -18,7 +18,7 @@ _log = logging.getLogger("netlearn")
 
 @dataclass(frozen=True)
 class Progress:
-    """What `progress` is told: the room the run is in, what it does there, and for how long it has run."""
+    """What `progress` is told: the step of the run (`room`), what it does there, and the seconds since its start."""
 
     room: str
     message: str

@@ -3,7 +3,7 @@ A file larger than memory, in small
 ===================================
 
 Rows that do not fit into memory are left in the file. A random part of them is held, units are looked for
-there, and the last polish passes over all rows, one block at a time. A run that is cut off goes on where it
+there, and the last refinement passes over all rows, one block at a time. A run that is cut off goes on where it
 was. The file here has 280 MB, small enough for a page and just large enough to be streamed.
 """
 
@@ -19,6 +19,7 @@ import pyarrow.parquet as pq
 
 from netlearn import FileSource, learn, teachers
 from netlearn.report import figures
+from netlearn.words import step_name
 
 # %%
 # The file
@@ -44,7 +45,7 @@ print(f"{in_file / 1e6:.0f} MB in {n_files} files")
 # ---------------------
 #
 # ``checkpoint`` names a folder for what is worth keeping. To play a power cut, the callback for progress
-# raises an exception when the last polish begins.
+# raises an exception when the last refinement begins.
 
 
 class PowerCutError(Exception):
@@ -55,7 +56,7 @@ before = []
 
 
 def cut_at_the_polish(progress):
-    """Let the run go on until the polish."""
+    """Let the run go on until the refinement."""
     before.append(progress)
     if progress.room == "polish":
         raise PowerCutError
@@ -82,7 +83,7 @@ print(next(progress.message for progress in after if "checkpoint" in progress.me
 print(result.status.name, f"relative error {target.distance(result.network) / target.norm():.0e}")
 
 # %%
-# Rows that learn, judge and certify are held; the polish saw all others too.
+# Rows to learn from, to choose by and to certify with are held; the refinement saw all others too.
 
 for part, n_rows in result.diagnostics.rows.items():
     print(f"{part:8} {n_rows:8,} rows")
@@ -103,10 +104,10 @@ for place, heard in enumerate((after, before)):
     for this, following in pairwise(heard):
         ax.barh(place, following.seconds - this.seconds, left=this.seconds, color=colours[this.room])
 ax.plot(before[-1].seconds, 1, "kx", markersize=10, markeredgewidth=2)
-for room, colour in colours.items():
-    ax.barh(0, 0, color=colour, label=room)
+for step, colour in colours.items():
+    ax.barh(0, 0, color=colour, label=step_name(step))
 ax.set_yticks([0, 1], ["resumed", "cut off"])
-ax.set(xlabel="seconds, by room")
+ax.set(xlabel="seconds, by step")
 figure.legend(loc="outside upper center", ncols=6)
 
 shutil.rmtree(folder)

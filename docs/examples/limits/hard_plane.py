@@ -59,7 +59,7 @@ for n_hidden, rows in zip(ks, proof, strict=True):
 #
 # It correlates :math:`x x^\top - I` not with the label but with the *rank of its magnitude*. Far out in the
 # plane the network is large in magnitude whatever its sign, so nothing cancels, and both directions of the
-# plane stand out at degree 2. :doc:`/theory/probes` has the argument.
+# plane stand out at degree 2. :doc:`/theory/filters` has the argument.
 
 result = learn(X, y, rng=0)
 print(result.status.name, f"relative error {target.distance(result.network) / target.norm():.0e}")
@@ -77,7 +77,7 @@ figures.spectrum(result, right)
 right.set_title("learn: the rank sees the plane, the label does not")
 
 # %%
-# In the plane that was found the network is a wheel: eight units, of which each bends along a line through
+# In the plane that was found the network is a wheel: eight units, of which each has its crease along a line through
 # the centre.
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(9.5, 3.8), layout="constrained")

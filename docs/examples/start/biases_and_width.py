@@ -2,7 +2,7 @@
 Biases, and a width that nobody told
 ====================================
 
-Where does the network bend? Every unit has a line, or a hyperplane, on which the function has a kink. In the
+Where does the network have kinks? Every unit has a line, or a hyperplane, on which the function has a kink. In the
 plane they can be drawn. Nobody says how many there are, nor whether they pass through the origin.
 """
 

@@ -41,34 +41,34 @@ print(f"{path.stat().st_size / 1e3:.0f} kB, one file, no script, no network acce
 result
 
 # %%
-# What the probes saw
-# -------------------
+# What the moment matrices show
+# -----------------------------
 #
 # Eigenvalues far above the dashed line are directions that matter, filled if they joined the subspace. If all
 # of them lie at the line, units were found by the search alone, or not at all.
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(9.5, 3.8), layout="constrained")
 figures.spectrum(result, left)
-left.set_title("spectra of the probes")
+left.set_title("spectra of the moment matrices")
 figures.summary(result, right)
-right.set_title("data (points) over the fit (ground)")
+right.set_title("data (points) over the fit (background)")
 
 # %%
-# On the right, held-out labels lie over the network in the plane that was found. Points should melt into the
-# ground; one that stands out is a row that the network misses.
+# On the right, held-out labels lie over the network in the plane that was found. Points with the
+# background's colour are predicted well; one that stands out is a row that the network misses.
 #
 # The units, and what is left over
 # --------------------------------
 #
 # A small coefficient beside large ones is a unit that the rows hardly show. Residuals should have no pattern:
-# a pattern means that the network lacks something. The polish ends at the noise here; with exact labels it
+# a pattern means that the network lacks something. The refinement ends at the noise here; with exact labels it
 # ends near 1e-28.
 
 figure, axes = plt.subplots(2, 2, figsize=(9.5, 6.4), layout="constrained")
 for ax, draw, title in zip(
     axes.flat,
     (figures.neurons, figures.predicted, figures.residuals, figures.convergence),
-    ("coefficients of the units", "held-out rows", "what is left over", "rounds of the polish"),
+    ("coefficients of the units", "held-out rows", "what is left over", "rounds of refinement"),
     strict=True,
 ):
     draw(result, ax)

@@ -70,7 +70,7 @@ closest = np.degrees(np.arccos(cosines.max()))
 print(f"sizes from {sizes.max():.1f} down to {sizes.min():.3f}, ", end="")
 print(f"{(sizes < 0.01 * sizes.max()).sum()} of the units below 1 % of the largest")
 print(f"the closest two directions are {closest:.0f} degrees apart: there are no twins")
-print(f"the unit that bends on fewest points does so on {ndtr(-np.abs(truth.biases)).min():.0%} of them")
+print(f"beyond the hyperplane farthest out lie {ndtr(-np.abs(truth.biases)).min():.0%} of the points")
 print(f"largest relative error of a unit: {apart.max():.0e}")
 for note in result.diagnostics.notes:
     print("note:", note)

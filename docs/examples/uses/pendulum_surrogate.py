@@ -81,9 +81,9 @@ for note in result.diagnostics.notes:
 # What training leaves
 # --------------------
 #
-# Nobody planted these units. They differ in size by hundreds, and some bend far from the origin: a unit at distance b
-# bends on a share :math:`\Phi(-|b|)` of the points. Two units are told apart by the points between their hyperplanes.
-# None turned out to be dead or a twin of another, so no note speaks of either; a unit that no point bends would be
+# Nobody planted these units. They differ in size by hundreds, and some switch far from the origin: beyond the
+# hyperplane of a unit at distance b lies a share :math:`\Phi(-|b|)` of the points. Two units are told apart by the points between their hyperplanes.
+# None turned out to be dead or a copy of another, so no note speaks of either; a unit that switches on no point would be
 # missing, and a note would say how many are.
 
 scaled = ShallowNetwork.from_torch(model)
@@ -94,13 +94,13 @@ truth = ShallowNetwork(
     scaled.biases,
     float(mean + spread * scaled.intercept),
 )
-sizes, bends = np.abs(truth.coefficients), ndtr(-np.abs(truth.biases))
+sizes, switched = np.abs(truth.coefficients), ndtr(-np.abs(truth.biases))
 planes = np.column_stack([truth.units, truth.biases])
 planes /= np.linalg.norm(planes, axis=1, keepdims=True)
 cosines = np.abs(planes @ planes.T) - np.eye(len(planes))
 print(f"coefficients from {sizes.max():.1f} down to {sizes.min():.3f} joules, ", end="")
 print(f"{(sizes < 0.01 * sizes.max()).sum()} of them below 1 % of the largest")
-print(f"the unit farthest out bends on {bends.min():.1%} of the points")
+print(f"beyond the hyperplane farthest out lie {switched.min():.1%} of the points")
 print(f"the closest two hyperplanes are {np.degrees(np.arccos(cosines.max())):.1f} degrees apart")
 
 
@@ -131,8 +131,8 @@ left.set(
     xlabel="velocity of the first rod (normal variable)", ylabel="energy in joules", title="along a line"
 )
 left.legend()
-dots = right.scatter(bends, sizes, c=np.log10(np.maximum(relative, 1e-16)), s=18, cmap="viridis")
-right.set(xscale="log", yscale="log", xlabel="share of points that bend the unit", ylabel="coefficient in joules",
+dots = right.scatter(switched, sizes, c=np.log10(np.maximum(relative, 1e-16)), s=18, cmap="viridis")
+right.set(xscale="log", yscale="log", xlabel="share of points beyond the unit's hyperplane", ylabel="coefficient in joules",
           title="the 128 units")  # fmt: skip
 right.set_xticks([0.02, 0.05, 0.1, 0.2, 0.4], ["2 %", "5 %", "10 %", "20 %", "40 %"])
 right.minorticks_off()

@@ -63,14 +63,14 @@ for budget in budgets:
     print(f"{budget} questions: {small.status.name}, error {errors[-1]:.0e}")
 
 # %%
-# On the right the model along a line through its inputs. It bends where the line meets one of its units, and
-# each bend has a recovered unit to it.
+# On the right the model along a line through its inputs. It has a kink where the line meets one of its units, and
+# each kink has a recovered unit to it.
 
 found = result.network
 along = np.random.default_rng(1).standard_normal(6)
 t = np.linspace(-3, 3, 600)
-bends = -found.biases / (found.units @ along)
-bends = bends[np.abs(bends) < 3]
+kinks = -found.biases / (found.units @ along)
+kinks = kinks[np.abs(kinks) < 3]
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained")
 left.axvline(n_unknowns, color=figures.GREY, linestyle="--", linewidth=1)
@@ -81,7 +81,7 @@ left.set_xticks(budgets, [str(budget) for budget in budgets])
 left.minorticks_off()
 right.plot(t, black_box(np.outer(t, along)), color=figures.BLUE, label="the model")
 right.plot(
-    bends, found(np.outer(bends, along)), "o", color=figures.VERMILION, label="bends of recovered units"
+    kinks, found(np.outer(kinks, along)), "o", color=figures.VERMILION, label="kinks of recovered units"
 )
 right.set(xlabel="place on the line", ylabel="answer", title="along a line through the inputs")
 right.legend()

@@ -129,7 +129,7 @@ def learn_in_practice(rng: np.random.Generator, tell: Tell) -> tuple[Section, di
         "as Algorithm 1 and gradient descent on the square loss do, needs d^Omega(k). Filters of the label are "
         f"under no such bound. learn sees {N_ROWS:,} rows and is not told the number of neurons.\n"
     )
-    spectra = probes_table("Probes: kept is what stands out of the noise", result.diagnostics.probes)
+    spectra = probes_table("Moment matrices: kept is what stands out of the noise", result.diagnostics.probes)
     view = Group(_heading("2. The practical learner"), words, spectra, result_card(result, comparison))
     return Section(result, comparison, data, view), needed
 

@@ -14,7 +14,7 @@ from netlearn.cli.output import card, table
 from netlearn.network import ShallowNetwork
 from netlearn.result import LearnResult, Probe
 from netlearn.subspace import sine
-from netlearn.words import bound_sentence, percent_up, rounded_up, share_sentence
+from netlearn.words import bound_sentence, percent_up, rounded_up, share_sentence, step_name
 
 if TYPE_CHECKING:
     from netlearn.run import Progress
@@ -125,7 +125,7 @@ def score_data(score: Score) -> dict[str, Any]:
 
 
 def probe_data(probe: Probe, *, cut: float | None = None) -> dict[str, Any]:
-    """Give a probe's eigenvalues, noise floor and how many were kept."""
+    """Give the eigenvalues of a moment matrix, its noise floor and how many were kept."""
     return {
         "name": probe_name(probe),
         "order": probe.order,
@@ -150,7 +150,7 @@ def comparison_data(comparison: Comparison) -> dict[str, Any]:
 
 def progress_sentence(progress: "Progress") -> str:
     """Say in one line where a run is."""
-    return f"{progress.room}: {progress.message} ({progress.seconds:.0f} s)"
+    return f"{step_name(progress.room)}: {progress.message} ({progress.seconds:.0f} s)"
 
 
 def certificate_sentences(certificate: Certificate) -> Iterator[tuple[str, str]]:

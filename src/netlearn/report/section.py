@@ -54,7 +54,7 @@ class Bar:
 
 @dataclass(frozen=True)
 class Drawing:
-    """An inline SVG; small ones stand beside each other where there is room."""
+    """An inline SVG; small ones stand beside each other where there is space."""
 
     svg: str
     small: bool = False

@@ -127,8 +127,8 @@ def effect(
     inside = drawn.rows[(drawn.rows >= drawn.values[0]) & (drawn.rows <= drawn.values[-1])]
     at_the_bottom = ax.get_xaxis_transform()
     if scale is not None and scale[1] > scale[0]:
-        room = 0.08 * (scale[1] - scale[0])  # for the ticks below the curve
-        ax.set_ylim(scale[0] - 2 * room, scale[1] + room)
+        margin = 0.08 * (scale[1] - scale[0])  # for the ticks below the curve
+        ax.set_ylim(scale[0] - 2 * margin, scale[1] + margin)
     ax.locator_params(axis="x", nbins=6)
     ax.plot(inside, np.full(len(inside), 0.02), "|", color=GREY, markersize=6, transform=at_the_bottom)
     ax.set(

@@ -180,7 +180,9 @@ def test_the_reference_lists_every_public_name():
 
 
 def test_every_name_of_the_reference_has_a_sentence():
-    said = re.findall(r"(?m)^\| `(netlearn\.[\w.]+)` \| [^|]+\. \|$", (DOCS / "api.md").read_text(encoding="utf-8"))
+    said = re.findall(
+        r"(?m)^\| `(netlearn\.[\w.]+)` \| [^|]+\. \|$", (DOCS / "api.md").read_text(encoding="utf-8")
+    )
     assert said == LISTED
 
 

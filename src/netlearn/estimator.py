@@ -41,8 +41,8 @@ class NetLearnRegressor(
     """One-hidden-layer ReLU network, learned by `netlearn.learn`.
 
     It predicts with the network and transforms to the few directions that its units see. There is no `partial_fit`: the
-    refinement reads rows more than once, so rows that are gone could not be learned from in the same way. Rows that do not
-    fit into arrays are given as a `FileSource`.
+    refinement reads rows more than once, so rows that are gone could not be learned from in the same way. Rows that do
+    not fit into arrays are given as a `FileSource`.
 
     Parameters
     ----------

@@ -82,9 +82,9 @@ for note in result.diagnostics.notes:
 # --------------------
 #
 # Nobody planted these units. They differ in size by hundreds, and some switch far from the origin: beyond the
-# hyperplane of a unit at distance b lies a share :math:`\Phi(-|b|)` of the points. Two units are told apart by the points between their hyperplanes.
-# None turned out to be dead or a copy of another, so no note speaks of either; a unit that switches on no point would be
-# missing, and a note would say how many are.
+# hyperplane of a unit at distance b lies a share :math:`\Phi(-|b|)` of the points. Two units are told apart by
+# the points between their hyperplanes. None turned out to be dead or a copy of another, so no note speaks of
+# either; a unit that switches on no point would be missing, and a note would say how many are.
 
 scaled = ShallowNetwork.from_torch(model)
 truth = ShallowNetwork(
@@ -132,7 +132,7 @@ left.set(
 )
 left.legend()
 dots = right.scatter(switched, sizes, c=np.log10(np.maximum(relative, 1e-16)), s=18, cmap="viridis")
-right.set(xscale="log", yscale="log", xlabel="share of points beyond the unit's hyperplane", ylabel="coefficient in joules",
+right.set(xscale="log", yscale="log", xlabel="share of points beyond the hyperplane", ylabel="coefficient in joules",
           title="the 128 units")  # fmt: skip
 right.set_xticks([0.02, 0.05, 0.1, 0.2, 0.4], ["2 %", "5 %", "10 %", "20 %", "40 %"])
 right.minorticks_off()

@@ -345,3 +345,18 @@ def test_a_failed_save_leaves_the_old_file(tmp_path, monkeypatch, result):
     monkeypatch.undo()
     assert LearnResult.load(path).network is None
     assert [entry.name for entry in tmp_path.iterdir()] == ["f"]
+
+
+def test_a_frame_is_predicted_as_the_table_that_was_learned_from():
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    frame = pandas.DataFrame({"b": rng.standard_normal(300), "a": rng.standard_normal(300)})
+    frame["y"] = np.abs(frame["a"]) + 2.0 * frame["b"]
+    result = learn(frame, "y", n_hidden=1, rng=0)
+    shuffled = frame[["y", "a", "b"]].iloc[::-1]
+    np.testing.assert_allclose(result.predict(shuffled), frame["y"][::-1], atol=1e-9)
+    np.testing.assert_allclose(result.predict(frame[["b", "a"]].to_numpy()), frame["y"], atol=1e-9)
+    gaps = frame.copy()
+    gaps.loc[7, "a"] = np.nan
+    with pytest.raises(InputError, match='column "a" has 1 missing value'):
+        result.predict(gaps)

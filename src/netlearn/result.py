@@ -19,6 +19,7 @@ from netlearn.certify.law import ASSUMPTIONS
 from netlearn.errors import InputError
 from netlearn.network import ShallowNetwork, files
 from netlearn.source import ArraySource, Source
+from netlearn.source.reading import is_table, predicted, rows_as_learned
 from netlearn.source.recipe import Recipe
 from netlearn.source.twins import n_known
 from netlearn.words import bound_sentence, score_sentence, share_sentence, step_name
@@ -246,9 +247,18 @@ class LearnResult:
         return None if self.score is None else self.score.r2
 
     def predict(self, X) -> np.ndarray:
-        """Return the network's values at the rows of X, shape (n,) or (n, m)."""
+        """Return the network's values at the rows of X, shape (n,) or (n, m).
+
+        Parameters
+        ----------
+        X : array of shape (n, d), frame or path
+            A frame or file is read as the table that was learned from: columns by name, gaps and texts by the recipe.
+            A row that lacks a value which the recipe does not fill has no prediction: NaN.
+        """
         if self.network is None:
             raise InputError(f"There is no network to predict with: {self.message}")
+        if self.recipe is not None and is_table(X):
+            return predicted(self.network, rows_as_learned(X, self.recipe))
         return self.network(X)
 
     def sensitivity(self, output: str | int | None = None) -> dict[str, float]:

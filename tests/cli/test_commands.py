@@ -156,8 +156,8 @@ def test_demo_tells_where_it_is():
     heard = []
     cli_demo.learn_in_practice(np.random.default_rng(0), heard.append)
     rooms = [news.split(":")[0] for news in heard]
-    assert rooms[0] == "samples"
-    assert {"subspace", "search", "polish", "certify"} <= set(rooms)
+    assert rooms[0] == "read"
+    assert {"subspace", "search", "refine", "check"} <= set(rooms)
 
 
 def test_plan_prints_theory_beside_practice(run):

@@ -37,8 +37,8 @@ def percent_up(share: float) -> str:
 
 
 def confidence(certificate: Certificate) -> str:
-    """Write the confidence in percent."""
-    return f"{100.0 * certificate.confidence:.10g} %"
+    """Write the confidence in percent, rounded down to two decimals."""
+    return f"{math.floor(1e4 * certificate.confidence + 1e-6) / 1e2:g} %"
 
 
 def share_sentence(certificate: Certificate) -> str:

@@ -155,9 +155,9 @@ def test_what_was_not_certified_ends_with_code_three(run, monkeypatch, failing):
 def test_demo_tells_where_it_is():
     heard = []
     cli_demo.learn_in_practice(np.random.default_rng(0), heard.append)
-    rooms = [news.split(":")[0] for news in heard]
-    assert rooms[0] == "read"
-    assert {"subspace", "search", "refine", "check"} <= set(rooms)
+    steps = [news.split(":")[0] for news in heard]
+    assert steps[0] == "read"
+    assert {"subspace", "search", "refine", "check"} <= set(steps)
 
 
 def test_plan_prints_theory_beside_practice(run):

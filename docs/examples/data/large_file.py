@@ -86,7 +86,7 @@ print(result.status.name, f"relative error {target.distance(result.network) / ta
 # Rows to learn from, to choose by and to certify with are held; the refinement saw all others too.
 
 for part, n_rows in result.diagnostics.rows.items():
-    print(f"{part:8} {n_rows:8,} rows")
+    print(f"{step_name(part):12} {n_rows:8,} rows")
 
 # %%
 # Where the time went, in the two runs:

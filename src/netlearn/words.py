@@ -37,8 +37,9 @@ def percent_up(share: float) -> str:
 
 
 def confidence(certificate: Certificate) -> str:
-    """Write the confidence in percent, rounded down to two decimals."""
-    return f"{math.floor(1e4 * certificate.confidence + 1e-6) / 1e2:g} %"
+    """Write the confidence in percent, rounded down: the failure probability in two digits, rounded up."""
+    failure = 100.0 * (1.0 - certificate.confidence) * (1.0 - 1e-9)  # 1 - 0.99 is a little more than 0.01
+    return f"{100.0 - float(rounded_up(failure, 2)):.10g} %"
 
 
 def share_sentence(certificate: Certificate) -> str:

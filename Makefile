@@ -5,11 +5,13 @@ BIN    := $(VENV)/bin
 # The products in the tests and the demo are small: on busy cores a second BLAS thread only waits for the first.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: help demo test lint format docs dist soak clean
+.PHONY: help demo test quick lint format docs dist soak clean
 
 help:
 	@echo "make demo    install netlearn into $(VENV) and run 'netlearn demo'"
 	@echo "make test    install what the tests need and run them (with the linter)"
+	@echo "make quick   run the tests of single steps, in a minute: for the inner loop"
+	@echo "make lint    check the style and the types alone"
 	@echo "make soak    run the long tests: hundreds to thousands of runs each, an hour or so"
 	@echo "make format  apply the code style"
 	@echo "make docs    build the site into docs/_build/html, examples included"
@@ -44,6 +46,13 @@ test: lint
 	@echo "Running the tests ..."
 	@$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
 
+# The inner loop: the steps one by one, without whole runs and without tests that need many draws.
+QUICK := backend source/test_arrays.py source/test_relabelled.py source/test_samples.py source/test_stream.py inputs \
+	moments network subspace fit search certify test_architecture.py test_outcome.py test_package.py test_teachers.py \
+	test_words.py
+quick: $(VENV)/.dev
+	@$(BIN)/python -m pytest -q --numprocesses 2 -m "not slow and not statistical and not soak" $(addprefix tests/,$(QUICK))
+
 soak: $(VENV)/.dev
 	@echo "Running the long tests ..."
 	@$(BIN)/python -m pytest -m soak
@@ -51,6 +60,8 @@ soak: $(VENV)/.dev
 lint: $(VENV)/.dev
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/ruff format --quiet --check .
+	@$(BIN)/pyright --pythonpath $(BIN)/python
+	@$(BIN)/mypy
 
 format: $(VENV)/.dev
 	@$(BIN)/ruff check --fix .
@@ -75,4 +86,4 @@ dist: $(BIN)/python
 	@echo "The wheel in dist/ installs and runs."
 
 clean:
-	rm -rf dist $(VENV) .pytest_cache .ruff_cache .hypothesis docs/_build docs/api docs/gallery
+	rm -rf dist $(VENV) .pytest_cache .ruff_cache .mypy_cache .hypothesis docs/_build docs/api docs/gallery

@@ -17,7 +17,7 @@ from netlearn import FileSource, learn, teachers
 from netlearn.backend.calibrate import Rates, calibrate
 from netlearn.cost import plan
 
-ROOMS = ("samples", "moments", "subspace", "search", "polish", "certify")
+ROOMS = ("samples", "moments", "subspace", "search", "fit", "certify")
 # N, d, k, and whether in a file.
 SIZES = (
     (20_000, 50, 5, False),

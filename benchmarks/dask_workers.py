@@ -20,8 +20,8 @@ import numpy as np
 from distributed import Client, LocalCluster
 
 from netlearn import learn, teachers
-from netlearn.polish import Iterate
-from netlearn.polish.stream import finish_on_stream
+from netlearn.fit import Params, Problem
+from netlearn.fit.stream import finish_on_stream
 from netlearn.source import ArraySource
 from netlearn.source.dask import DaskSource
 from netlearn.source.stream import Streamed
@@ -36,12 +36,12 @@ def planted(n):
 
 
 def one_pass(n, client):
-    """At the target, where all labels are met, the polish needs a single pass."""
+    """At the target, where all labels are met, the last fit needs a single pass."""
     target, X, y = planted(n)
     held = ArraySource(np.zeros((1, D)), np.zeros(1))
     rows = Streamed(DaskSource.from_collections(X, y, client), np.zeros(0, dtype=int), held)
-    polished = finish_on_stream(rows, held, Iterate.from_network(target), biases=True)
-    assert polished.loss < 1e-25
+    fit = finish_on_stream(Problem(held, True), rows, Params.from_network(target))
+    assert fit.loss < 1e-25
 
 
 def whole_fit(n, client):

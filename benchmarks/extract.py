@@ -24,7 +24,7 @@ from sklearn.preprocessing import StandardScaler
 
 from benchmarks.machine import write
 from netlearn import Oracle, ShallowNetwork, learn, teachers
-from netlearn.polish import Iterate, finish
+from netlearn.fit import Params, Problem, finish
 from netlearn.source import ArraySource
 
 N_FRESH = 100_000
@@ -134,7 +134,7 @@ def rounded(seed: int, k: int = 20, d: int = 20, decimals: int = 3):
     X = np.random.default_rng(1000 + seed).standard_normal((50 * (k + 1) * (d + 1), d))
     y = np.round(network(X), decimals)
     result = learn(X, y, n_hidden=k, biases=True, rng=seed)
-    best = finish(ArraySource(X, y), Iterate.from_network(network), biases=True).iterate.to_network()
+    best = finish(Problem(ArraySource(X, y), True), Params.from_network(network)).params.to_network()
     error, limit = (found.distance(network) / network.norm() for found in (result.network, best))
     return result, error, 1.2 * limit, f"least squares from the truth {limit:.2e}"
 

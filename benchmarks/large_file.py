@@ -77,7 +77,7 @@ def fit(folder: Path) -> dict:
     result = learn(source, n_hidden=target.n_hidden, rng=0, progress=tell)
     return {
         "seconds": time.perf_counter() - start,
-        "rooms": {room: round(seconds, 1) for room, seconds in result.diagnostics.seconds.items()},
+        "steps": {step: round(seconds, 1) for step, seconds in result.diagnostics.seconds.items()},
         "passes": source.n_passes,
         "peak_MB": peak(),
         "error": result.network.distance(target) / target.norm(),
@@ -91,7 +91,7 @@ def peak() -> float:
 
 
 def tell(news) -> None:
-    print(f"{news.seconds:8.1f} s  {news.room}: {news.message}", file=sys.stderr, flush=True)
+    print(f"{news.seconds:8.1f} s  {news.step}: {news.message}", file=sys.stderr, flush=True)
 
 
 def apart(step: str, folder: Path) -> dict:

@@ -45,7 +45,7 @@ def one_line(n_features, n_rows, dtype, teacher, time_limit):
     error = result.network.distance(target) / target.norm()
     sizes = f"{n_features:,}", N_HIDDEN, f"{n_rows:,}", dtype
     print(COLUMNS.format(*sizes, f"{seconds:.1f}", f"{peak:,.0f}", f"{error:.1e}", result.status.name))
-    print(" " * 8, {room: round(spent, 1) for room, spent in result.diagnostics.seconds.items()})
+    print(" " * 8, {step: round(spent, 1) for step, spent in result.diagnostics.seconds.items()})
 
 
 def free_bytes():

@@ -23,7 +23,7 @@ import numpy as np
 
 from benchmarks.machine import write
 from netlearn import ShallowNetwork, __version__, learn, teachers
-from netlearn.polish import Iterate, finish
+from netlearn.fit import Params, Problem, finish
 from netlearn.source import ArraySource
 
 
@@ -126,11 +126,9 @@ def table() -> list[Case]:
 
 def least_squares_from_truth(teacher, X, y, scale):
     """Return the network that the same least squares gives when it is started at the truth."""
-    start = Iterate.from_network((1.0 / scale) * teacher)
-    biases = bool(np.any(teacher.biases))
-    return (
-        scale * finish(ArraySource(X, y / scale), start, biases=biases, max_rounds=200).iterate.to_network()
-    )
+    problem = Problem(ArraySource(X, y / scale), biases=bool(np.any(teacher.biases)))
+    start = Params.from_network((1.0 / scale) * teacher)
+    return scale * finish(problem, start, max_rounds=200).params.to_network()
 
 
 def run(case: Case, seed: int) -> dict:

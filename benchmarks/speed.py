@@ -41,7 +41,7 @@ def large():
     after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(f"median ratio {np.median(ratios):.2f}")
     print(f"error {result.network.distance(target) / target.norm():.1e}, {result.status.name}")
-    print({room: round(s, 2) for room, s in result.diagnostics.seconds.items()})
+    print({step: round(s, 2) for step, s in result.diagnostics.seconds.items()})
     print(f"input {X.nbytes / 2**20:.0f} MiB, peak before the fit {before:.0f} MiB, after {after:.0f} MiB")
 
 

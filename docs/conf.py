@@ -34,6 +34,7 @@ exclude_patterns = [
     "**/GALLERY_HEADER.rst",
     "images/*.py",
     "evidence_table.md",
+    "everyday_table.md",
     "theory/measured_runs.md",
     "theory/measured_table.md",
     "reliability_bad_input.md",
@@ -75,9 +76,8 @@ html_title = "netlearn"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_show_sourcelink = False
-html_sidebars = {
-    page: [] for page in ("index", "architecture", "references", "reliability", "scale")
-}  # pages without pages below
+_ALONE = "index api architecture faq genindex glossary intuition jobs references reliability scale search which_tool"
+html_sidebars = {page: [] for page in _ALONE.split()}  # pages that a list of pages below would not help
 html_theme_options = {
     "navbar_end": ["theme-switcher"],
     "header_links_before_dropdown": 6,

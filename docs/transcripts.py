@@ -15,7 +15,7 @@ from pathlib import Path
 
 _BLOCK = re.compile(r"(?ms)^```console\n(.*?)^```$")
 _FILE = re.compile(r"(?ms)^```python\n# (\w+\.py)\n(.*?)^```$")
-_WIDTH = 90
+_WIDTH = 80
 # The commands of this environment, whatever the path says.
 _SHELL = 'netlearn() { "$PYTHON" -c "from netlearn.cli import main; main()" "$@"; }; python() { "$PYTHON" "$@"; }; '
 

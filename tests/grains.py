@@ -6,6 +6,6 @@ from netlearn.backend import grain
 
 
 def cut(monkeypatch, **changes):
-    """Let blocks on this machine have other sizes (`Grain`'s fields), for NumPy and torch alike."""
-    for name in ("_NUMPY", "_TORCH"):
+    """Let blocks have other sizes (`Grain`'s fields), for every library alike."""
+    for name in ("_NUMPY", "_TORCH", "_DEVICE"):
         monkeypatch.setattr(grain, name, replace(getattr(grain, name), **changes))

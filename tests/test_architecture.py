@@ -1,29 +1,32 @@
 """The rooms import in one direction only; docs/architecture.md gives the order and the reasons."""
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
 
 PACKAGE = Path(__file__).parents[1] / "src" / "netlearn"
 
-ROOMS = ("source", "moments", "subspace", "search", "polish", "certify")
+ROOMS = ("source", "inputs", "moments", "subspace", "fit", "search", "certify")
 BELOW = {"network", "backend", "errors"}
 MAY_IMPORT = {
     "errors": set(),
     "backend": {"errors"},
     "network": {"backend", "errors"},
     **{room: BELOW.union(ROOMS[:place]) for place, room in enumerate(ROOMS)},
+    "fit": {*BELOW, "source"},  # takes any start, and knows of no moments or subspaces
     "teachers": {"network", "errors"},
     "words": {"certify"},
     "report": {*BELOW, "certify", "words"},
-    "result": {*BELOW, "certify", "source", "report", "words"},
+    "result": {*BELOW, "certify", "source", "inputs", "report", "words"},
     "run": {"errors"},
-    "outcome": {"certify", "source", "result", "words"},
+    "outcome": {"certify", "inputs", "fit", "search", "result", "words"},
     "evidence": {*BELOW, *ROOMS, "outcome", "run"},
     "asking": {*BELOW, *ROOMS, "result", "run", "words"},
-    "corridor": {*BELOW, *ROOMS, "result", "run", "outcome", "evidence", "asking"},
-    "cost": {*BELOW, *ROOMS, "corridor"},
+    "pipeline": {*BELOW, *ROOMS, "result", "run", "outcome", "evidence"},
+    "learning": {*BELOW, "source", "inputs", "search", "certify", "result", "run", "asking", "pipeline"},
+    "cost": {*BELOW, *ROOMS, "pipeline", "learning"},
     "paper": {*BELOW, *ROOMS, "result"},
 }
 DOORS = {"__init__", "estimator", "cli"}
@@ -70,6 +73,17 @@ def test_rooms_import_only_what_comes_before_them():
     assert violations(PACKAGE) == []
 
 
+def test_the_page_names_files_that_exist_and_all_of_the_two_rooms_of_the_learner():
+    page = (PACKAGE.parents[1] / "docs" / "architecture.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`((?:\w+/)?\w+\.py)`", page)) - {"learn.py"}  # which it says there is not
+    named = {path for path in named if not path.startswith("tests/")}
+    folders = (PACKAGE, PACKAGE / "paper")
+    assert [path for path in sorted(named) if not any((folder / path).exists() for folder in folders)] == []
+    for room in ("fit", "search"):
+        files = {f"{room}/{path.name}" for path in (PACKAGE / room).glob("*.py")} - {f"{room}/__init__.py"}
+        assert files - named == set()
+
+
 @pytest.mark.parametrize(
     ("file", "code", "sentence"),
     [
@@ -82,6 +96,12 @@ def test_rooms_import_only_what_comes_before_them():
         ("backend/a.py", "from netlearn.source import Source", "backend imports source"),
         ("certify/a.py", "from netlearn import LearnResult", "certify imports __init__"),
         ("certify/a.py", "from netlearn.cli import app", "certify imports cli"),
+        ("fit/a.py", "from netlearn.search import budget", "fit imports search"),
+        ("fit/a.py", "from netlearn.subspace.look import look", "fit imports subspace"),
+        ("search/a.py", "from netlearn import pipeline", "search imports pipeline"),
+        ("search/a.py", "from netlearn.certify import certify", "search imports certify"),
+        ("pipeline.py", "from netlearn.learning import learn", "pipeline imports learning"),
+        ("learning.py", "from netlearn.subspace.look import look", "learning imports subspace"),
         ("result.py", "from netlearn.search import nets", "result imports search"),
         ("report/a.py", "from netlearn.result import LearnResult", "report imports result"),
         ("paper/a.py", "from netlearn.estimator import NetLearnRegressor", "paper imports estimator"),
@@ -100,6 +120,9 @@ def test_a_wrong_import_is_found(tmp_path, file, code, sentence):
     [
         ("search/a.py", "import math\nfrom netlearn.subspace import sine\nfrom netlearn.search import nets"),
         ("search/a.py", "from . import nets\nfrom ..errors import InputError"),
+        ("search/a.py", "from netlearn.fit import Fit\nfrom netlearn.moments import inputs"),
+        ("pipeline.py", "from netlearn.search.units import find_units\nfrom netlearn.evidence import Fitted"),
+        ("learning.py", "from netlearn import pipeline\nfrom netlearn.asking import Asking"),
         ("result.py", "if TYPE_CHECKING:\n    from netlearn.paper.schedule import Schedule"),
         ("paper/a.py", "from netlearn.certify import certify\nfrom netlearn.result import Status"),
         ("cli/a.py", "from netlearn import __version__, paper, teachers"),

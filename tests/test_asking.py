@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from netlearn import Oracle, Status, asking, corridor, learn, teachers
+from netlearn import Oracle, Status, asking, learn, learning, teachers
 from netlearn.network import ShallowNetwork
 
 
@@ -154,13 +154,13 @@ def test_whatever_the_budget_leaves_for_comparing_there_is_an_answer(budget):
 
 def test_all_attempts_are_made_where_no_points_are_left_for_another_round(monkeypatch):
     network, asked = teachers.random(3, 6, 0, biases=0.5), []
-    learn_samples = corridor._learn_from_samples
+    learn_samples = learning._learn_from_samples
 
     def counted(*arguments, **options):
         asked.append(options.get("attempts"))
         return learn_samples(*arguments, **options)
 
-    monkeypatch.setattr(corridor, "_learn_from_samples", counted)
+    monkeypatch.setattr(learning, "_learn_from_samples", counted)
     for budget in (380, None):  # the first round takes 10 for each of 28 unknowns, and 100
         learn(Oracle(network, n_features=6, budget=budget), n_hidden=3, rng=0)
     assert asked == [None, 3]

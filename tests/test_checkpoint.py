@@ -10,9 +10,9 @@ import time
 import numpy as np
 import pytest
 
-from netlearn import FileSource, ShallowNetwork, corridor, learn, teachers
+from netlearn import FileSource, ShallowNetwork, learn, learning, pipeline, teachers
 from netlearn.errors import InputError
-from netlearn.polish import stream as polish_stream
+from netlearn.fit import stream as fit_stream
 from netlearn.source import checkpoint as checkpoint_module
 from netlearn.source.checkpoint import Checkpoint
 
@@ -26,8 +26,8 @@ class Cut(BaseException):
 @pytest.fixture
 def rows(tmp_path, monkeypatch):
     """A file with noisy labels, too large for what may be held, whose passes are saved at every block."""
-    monkeypatch.setattr(corridor, "_LARGE_FILE", 2**14)
-    monkeypatch.setattr(corridor, "_SMALLEST_PILOT", 2000)
+    monkeypatch.setattr(learning, "LARGE_FILE", 2**14)
+    monkeypatch.setattr(pipeline, "SMALLEST_PILOT", 2000)
     monkeypatch.setattr(checkpoint_module, "_EVERY", 0.0)
     monkeypatch.setattr("netlearn.source.files._CHUNK_ENTRIES", 2**14)
     path = tmp_path / "rows.npy"
@@ -89,12 +89,14 @@ def test_what_was_saved_is_not_done_again(rows, tmp_path, monkeypatch, target):
     def never(*args, **kwargs):
         raise AssertionError("the search was saved")
 
-    monkeypatch.setattr(corridor, "look", never)
-    monkeypatch.setattr(corridor.Outputs, "fitted", never)
-    monkeypatch.setattr(polish_stream, "_sums_of", never)
+    monkeypatch.setattr(pipeline, "look", never)
+    monkeypatch.setattr(pipeline.Outputs, "fitted", never)
+    monkeypatch.setattr(fit_stream, "_sums_of", never)
     again = run(rows, tmp_path / "folder", target)
     np.testing.assert_array_equal(again.network.units, first.network.units)
-    assert [probe.name for probe in again.diagnostics.probes] == [p.name for p in first.diagnostics.probes]
+    assert [spectrum.name for spectrum in again.diagnostics.spectra] == [
+        p.name for p in first.diagnostics.spectra
+    ]
     # Without the folder the search does run.
     with pytest.raises(AssertionError, match="was saved"):
         run(rows, None, target)
@@ -152,9 +154,9 @@ def test_a_damaged_part_is_refused_and_a_half_written_one_never_read(tmp_path):
 def test_a_kill_at_a_random_moment_costs_nothing_but_time(rows, tmp_path):
     script = textwrap.dedent(f"""
         import sys
-        from netlearn import FileSource, corridor, learn
+        from netlearn import FileSource, learn, learning, pipeline
         from netlearn.source import checkpoint, files
-        corridor._LARGE_FILE, corridor._SMALLEST_PILOT = 2**14, 2000
+        learning.LARGE_FILE, pipeline.SMALLEST_PILOT = 2**14, 2000
         checkpoint._EVERY, files._CHUNK_ENTRIES = 0.0, 2**14
         source = FileSource(sys.argv[1], features=range({D}))
         result = learn(source, n_hidden={K}, rng=0, checkpoint=sys.argv[2])

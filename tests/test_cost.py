@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from netlearn import FileSource, corridor, learn, teachers
+from netlearn import FileSource, learn, learning, pipeline, teachers
 from netlearn.backend.calibrate import Rates
 from netlearn.cost import Cost, least_rows, plan
 from netlearn.errors import InputError
@@ -98,15 +98,15 @@ def test_least_rows(k, d, biases, least):
     assert least_rows(k, d, biases=biases) == least
 
 
-def test_so_many_rows_are_enough_and_half_as_many_are_not():
+def test_so_many_rows_are_enough_and_fewer_than_unknowns_are_not():
     target = teachers.random(3, 12, 0)
     least = least_rows(3, 12)
     X = np.random.default_rng(1).standard_normal((least, 12))
     result = learn(X, target(X), n_hidden=3, rng=0)
     assert result.status.name == "REPRODUCED"  # twenty held-out rows are too few to call it recovered
     assert result.network.distance(target) <= 1e-10 * target.norm()
-    half = X[: least // 2]
-    assert learn(half, target(half), n_hidden=3, rng=0).status.name == "TOO_FEW_ROWS"
+    few = X[: 4 * 12 - 1]
+    assert learn(few, target(few), n_hidden=3, rng=0).status.name == "TOO_FEW_ROWS"
 
 
 def test_rows_in_memory_are_divided_as_learn_divides_them():
@@ -122,8 +122,8 @@ def test_rows_in_memory_are_divided_as_learn_divides_them():
 
 def test_learn_holds_and_reads_what_the_plan_says(tmp_path, monkeypatch):
     n, d, k = 50_000, 5, 2
-    monkeypatch.setattr(corridor, "_LARGE_FILE", 2**15)
-    monkeypatch.setattr(corridor, "_SMALLEST_PILOT", 2000)
+    monkeypatch.setattr(learning, "LARGE_FILE", 2**15)
+    monkeypatch.setattr(pipeline, "SMALLEST_PILOT", 2000)
     X = np.random.default_rng(1).standard_normal((n, d))
     np.save(tmp_path / "rows.npy", np.column_stack([X, teachers.random(k, d, 0)(X)]))
     source = FileSource(tmp_path / "rows.npy")

@@ -14,6 +14,7 @@ import pytest
 import typer
 
 import netlearn
+from benchmarks import everyday
 from netlearn.cli import app
 
 ROOT = Path(__file__).parents[1]
@@ -125,6 +126,43 @@ def test_a_link_that_leads_nowhere_is_found(text, broken):
     assert broken_links(text, DOCS) == broken
 
 
+# Words
+
+# Words of the code that say nothing to a reader; the glossary may explain one.
+ODD = re.compile(r"\b(bent|melts?|sleeps?|aside|rooms?|corridors?|probes?|polish\w*)\b|counts as none", re.I)
+
+
+def prose(text):
+    """Return a page without code, neither in blocks nor within lines."""
+    return re.sub(r"`[^`\n]+`", "", re.sub(r"(?ms)^```.*?^```$", "", text))
+
+
+def sentences(source):
+    """Return the strings of a module that have a space and are no docstring: what its users may see."""
+    tree = ast.parse(source)
+    bare = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    strings = (node for node in ast.walk(tree) if isinstance(node, ast.Constant) and id(node) not in bare)
+    return [node.value for node in strings if isinstance(node.value, str) and " " in node.value]
+
+
+@pytest.mark.parametrize("path", [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *PAGES], ids=name)
+def test_pages_use_plain_words(path):
+    if path.name != "glossary.md":
+        assert ODD.findall(prose(path.read_text(encoding="utf-8"))) == []
+
+
+def test_messages_use_plain_words():
+    modules = (ROOT / "src").rglob("*.py")
+    said = [text for module in modules for text in sentences(module.read_text(encoding="utf-8"))]
+    assert len(said) > 500
+    assert [text for text in said if ODD.search(text)] == []
+
+
+def test_an_odd_word_is_found():
+    assert ODD.search(prose("The `probe` is fine,\n```\npolish\n```\nbut this room is not."))[0] == "room"
+    assert sentences('"""A room."""\nf("a corridor")\nf("polish")') == ["a corridor"]
+
+
 # Commands
 
 COMMANDS = typer.main.get_command(app).commands
@@ -181,7 +219,8 @@ def test_the_reference_lists_every_public_name():
 
 def test_every_name_of_the_reference_has_a_sentence():
     said = re.findall(
-        r"(?m)^\| `(netlearn\.[\w.]+)` \| [^|]+\. \|$", (DOCS / "api.md").read_text(encoding="utf-8")
+        r"(?m)^\| \{py:obj\}`(netlearn\.[\w.]+)` \| [^|]+\. \|$",
+        (DOCS / "api.md").read_text(encoding="utf-8"),
     )
     assert said == LISTED
 
@@ -236,3 +275,10 @@ def test_displayed_formulas_become_literal():
         *("A sum.", "", "It is", "", "::", "", "    |x| + 1", "", "with an x::", "", "    x_", ""),
         *("Parameters", "----------", r"x : \|x\|"),
     ]
+
+
+# Results
+
+
+def test_the_table_of_everyday_data_is_that_of_the_results():
+    assert everyday.PAGE.read_text(encoding="utf-8") == everyday.markdown()

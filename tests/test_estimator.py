@@ -21,7 +21,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from netlearn import FileSource, NetLearnRegressor, Oracle, Status, learn, teachers
 from netlearn.errors import InputError
-from tests.polish.several import network
+from tests.fit.several import network
 from tests.source.messy import frame as table_of_houses
 
 TARGET = teachers.random(3, 5, 0)
@@ -244,8 +244,8 @@ class Listener:
 def test_callbacks_hear_each_room():
     listener = Listener()
     NetLearnRegressor(n_hidden=3, random_state=0).set_callbacks(listener).fit(X, y)
-    rooms = ["samples", "moments", "subspace", "search", "polish", "certify"]
-    inside = [f"{word} {room}" for room in rooms for word in ("begin", "end")]
+    steps = ["samples", "moments", "subspace", "search", "fit", "certify"]
+    inside = [f"{word} {step}" for step in steps for word in ("begin", "end")]
     assert listener.heard == ["setup", "begin fit", *inside, "end fit", "teardown"]
     failing = Listener()
     with pytest.raises(InputError):
@@ -257,7 +257,7 @@ def test_rooms_walked_twice_for_an_oracle_are_heard_twice():
     listener = Listener()
     oracle = Oracle(lambda X: np.sin(3 * X[:, 0]), n_features=1, budget=1500)
     NetLearnRegressor(n_hidden=1, random_state=0).set_callbacks(listener).fit(oracle)
-    assert listener.heard.count("begin polish") == listener.heard.count("end polish") > 1
+    assert listener.heard.count("begin fit") == listener.heard.count("end fit") > 2
 
 
 def test_scikit_learns_own_callbacks(capsys):

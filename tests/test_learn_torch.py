@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from netlearn import FileSource, Oracle, Status, corridor, learn, teachers
+from netlearn import FileSource, Oracle, Status, learn, learning, pipeline, teachers
 from netlearn.errors import InputError
 from netlearn.network import ShallowNetwork
 from netlearn.source import OnDevice
@@ -79,14 +79,14 @@ def test_a_file_on_a_device(tmp_path, monkeypatch, entries):
     network = teachers.random(3, 8, 0)
     X, y = rows(network, n=30_000)
     np.save(tmp_path / "rows.npy", np.column_stack([X, y]))
-    monkeypatch.setattr(corridor, "_LARGE_FILE", entries)
-    monkeypatch.setattr(corridor, "_SMALLEST_PILOT", 2000)
+    monkeypatch.setattr(learning, "LARGE_FILE", entries)
+    monkeypatch.setattr(pipeline, "SMALLEST_PILOT", 2000)
     source = FileSource(tmp_path / "rows.npy", target=8)
     here, there = learn(source, n_hidden=3, rng=0), learn(OnDevice(source, "cpu"), n_hidden=3, rng=0)
     assert here.network.distance(network) < 1e-10
     assert there.network.distance(here.network) < 1e-8
     assert there.diagnostics.rows == here.diagnostics.rows
-    assert ("polish" in there.diagnostics.rows) == (entries == 2**14)
+    assert ("fit" in there.diagnostics.rows) == (entries == 2**14)
 
 
 def test_a_black_box_on_a_device():

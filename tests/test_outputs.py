@@ -5,11 +5,11 @@ import pytest
 import torch
 from scipy import stats
 
-from netlearn import LearnResult, Oracle, ShallowNetwork, Status, corridor, learn
-from netlearn.polish import finish, outputs
-from netlearn.polish.shared import SharedIterate
+from netlearn import LearnResult, Oracle, ShallowNetwork, Status, learn, pipeline
+from netlearn.fit import Params, Problem, finish
+from netlearn.search import outputs
 from netlearn.source import ArraySource
-from tests.polish.several import network, planted
+from tests.fit.several import network, planted
 
 
 def rows(f, n, seed=0, noise=0.0):
@@ -91,8 +91,8 @@ def least_squares_from_the_truth(X, y, f):
     """What joint least squares come to when they start at the network itself, every output scaled alike."""
     scale = y.std(axis=0)
     source = ArraySource(X, y / scale)
-    start = SharedIterate.from_planes(np.hstack([f.units, f.biases[:, None]]), source)
-    g = finish(source, start, biases=True).iterate.to_network()
+    start = Params.fitted(np.hstack([f.units, f.biases[:, None]]), source)
+    g = finish(Problem(source, True), start).params.to_network()
     return ShallowNetwork(
         scale[:, None] * g.linear, scale * g.coefficients, g.units, g.biases, scale * g.intercept
     )
@@ -197,7 +197,7 @@ def test_rows_that_stay_where_they_are_learn_the_same(monkeypatch):
     f = network(3, 5, 2, 0)
     X, y = rows(f, 800, noise=0.1)
     held = learn(X, y, n_hidden=3, rng=0)
-    monkeypatch.setattr(corridor, "_is_large", lambda rows: True)
+    monkeypatch.setattr(pipeline, "_is_large", lambda rows: True)
     left = learn(X, y, n_hidden=3, rng=0)
     assert left.network.distance(held.network) <= 1e-8 * f.norm()
 

@@ -12,7 +12,7 @@ from netlearn.certify import Basis, Score, certify
 from netlearn.errors import InputError
 from netlearn.network import ShallowNetwork, files
 from netlearn.paper import Schedule
-from netlearn.result import Diagnostics, HeldOut, LearnResult, Probe, Status
+from netlearn.result import Diagnostics, HeldOut, LearnResult, MomentSpectrum, Status
 from netlearn.source import ArraySource
 from tests import statistics
 
@@ -198,8 +198,10 @@ def several_outputs():
 
 
 def named():
-    probe = Probe(4, 3, np.array([2.0, -1.0]), 0.5)
-    seen = Diagnostics(probes=(probe, probe), trace=(0.5, 1e-300), noise_level=np.float64(0.25), n_tried=7)
+    spectrum = MomentSpectrum(4, 3, np.array([2.0, -1.0]), 0.5)
+    seen = Diagnostics(
+        spectra=(spectrum, spectrum), trace=(0.5, 1e-300), noise_level=np.float64(0.25), n_tried=7
+    )
     names = ("a b", '"; <é\u2028🙂')
     return LearnResult(
         teachers.random(2, 2, 0), None, Status.OUT_OF_TIME, diagnostics=seen, names=names, target="y?"
@@ -237,8 +239,8 @@ def test_what_learn_gives_is_loaded_with_every_spectrum(tmp_path, learned):
     loaded = LearnResult.load(path)
     assert ShallowNetwork.load(path) == learned.network == loaded.network
     assert loaded.summary() == learned.summary()
-    assert len(loaded.diagnostics.probes) == len(learned.diagnostics.probes) >= 3
-    assert same(loaded.diagnostics.probes, learned.diagnostics.probes)
+    assert len(loaded.diagnostics.spectra) == len(learned.diagnostics.spectra) >= 3
+    assert same(loaded.diagnostics.spectra, learned.diagnostics.spectra)
     assert same(loaded.certificate, learned.certificate)
     assert same(loaded.held_out, learned.held_out)
     assert same(loaded.subspace, learned.subspace)
@@ -246,7 +248,7 @@ def test_what_learn_gives_is_loaded_with_every_spectrum(tmp_path, learned):
     assert same(loaded.taught, learned.taught)
     assert loaded.message == learned.message
     assert loaded.r2 == learned.r2 == learned.score.r2 > 0.5
-    assert loaded.diagnostics == replace(learned.diagnostics, probes=loaded.diagnostics.probes)
+    assert loaded.diagnostics == replace(learned.diagnostics, spectra=loaded.diagnostics.spectra)
     assert [entry.name for entry in tmp_path.iterdir()] == ["result.safetensors"]
 
 
@@ -324,7 +326,7 @@ def test_a_result_without_a_network_is_no_network_file(tmp_path):
 
 @pytest.mark.parametrize(
     "text",
-    ["", "[]", "{}", '{"status": "FINE"}', json.dumps({"diagnostics": {"probes": 3}, "certificate": 1})],
+    ["", "[]", "{}", '{"status": "FINE"}', json.dumps({"diagnostics": {"spectra": 3}, "certificate": 1})],
 )
 def test_words_that_make_no_result_are_refused(tmp_path, text):
     """A file with right checksums but wrong contents: only code that means to do harm writes one."""

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from netlearn import FileSource, Status, corridor, learn, teachers
+from netlearn import FileSource, Status, learn, learning, pipeline, teachers
 
 N_ROWS = 12_000
 NETWORK = teachers.random(4, 9, 0, biases=0.5)
@@ -47,14 +47,14 @@ def reference():
 @pytest.mark.parametrize("rows", [from_torch, from_npy, from_parquet, from_dask])
 def test_the_network_does_not_depend_on_where_rows_are(rows, streamed, reference, tmp_path, monkeypatch):
     if streamed:
-        monkeypatch.setattr(corridor, "_LARGE_FILE", 2**14)
-        monkeypatch.setattr(corridor, "_SMALLEST_PILOT", 2000)
+        monkeypatch.setattr(learning, "LARGE_FILE", 2**14)
+        monkeypatch.setattr(pipeline, "SMALLEST_PILOT", 2000)
     result = learn(*rows(tmp_path), n_hidden=4, rng=0)
     assert result.status is reference.status is Status.RECOVERED
     assert result.network.distance(reference.network) < 1e-8 * NETWORK.norm()
     assert result.network.distance(NETWORK) < 1e-10 * NETWORK.norm()
     # A quarter of the rows is held out; of a stream, which Dask always is, a fiftieth.
-    is_stream = "polish" in result.diagnostics.rows
+    is_stream = "fit" in result.diagnostics.rows
     assert is_stream == (rows is from_dask or (streamed and rows is not from_torch))
     assert reference.certificate.n_val == N_ROWS // 4
     assert result.certificate.n_val == N_ROWS // (50 if is_stream else 4)

@@ -21,7 +21,7 @@ _GLANCE = 0.5
 """Seconds between looks at whether all is to stop."""
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 _PRELOADED = (
-    "netlearn.corridor",
+    "netlearn.learning",
     "benchmarks.versus.rivals.ours",
     "scipy.optimize",
     "sklearn.neural_network",

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:  # what __getattr__ does, written so that type checkers and editors see it
     from netlearn import paper, teachers
     from netlearn.certify import Certificate
-    from netlearn.corridor import learn
     from netlearn.estimator import NetLearnRegressor
+    from netlearn.learning import learn
     from netlearn.network import ShallowNetwork
     from netlearn.result import LearnResult, Status
     from netlearn.run import Progress
@@ -43,7 +43,7 @@ _HOMES = {
     "Progress": "netlearn.run",
     "ShallowNetwork": "netlearn.network",
     "Status": "netlearn.result",
-    "learn": "netlearn.corridor",
+    "learn": "netlearn.learning",
 }
 
 

@@ -14,11 +14,13 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from netlearn.backend import Array
 from netlearn.certify import certify
 from netlearn.certify.law import STANDARD
-from netlearn.polish.wide import n_unknowns
+from netlearn.fit import Shape
 from netlearn.result import LearnResult, Status
 from netlearn.run import Clock, Options
+from netlearn.search import budget
 from netlearn.source import Oracle
 from netlearn.source.arrays import HOST
 from netlearn.source.samples import Samples, checked_rows
@@ -26,8 +28,8 @@ from netlearn.words import share_sentence
 
 # Points that an oracle without a budget is asked for at most.
 _MOST_UNASKED = 200_000
-# Points per unknown and besides, of the first round; and by how much a round has more than the one before.
-_PER_UNKNOWN, _BESIDES, _GROWTH = 10, 100, 4
+# Points of the first round besides an ample number; and by how much a round has more than the one before.
+_BESIDES, _GROWTH = 100, 4
 # Points for the certificate, and the share of a round that they may be at most where there is a budget.
 _FRESH, _FRESH_SHARE = 2_000, 0.2
 # Points asked twice, to see whether the oracle answers the same.
@@ -89,7 +91,7 @@ class Asking:
         rng: np.random.Generator,
         clock: Clock,
         learn_samples: Learner,
-        like=HOST,
+        like: Array = HOST,
     ):
         self.oracle, self.options, self.clock, self.like = oracle, options, clock, like
         self._learn_samples = learn_samples
@@ -100,7 +102,7 @@ class Asking:
         self._n_compared = 0
         self._repeats = False
         k = 8 if options.n_hidden == "auto" else options.n_hidden
-        self._first = _PER_UNKNOWN * n_unknowns(k, oracle.n_features, True) + _BESIDES
+        self._first = int(budget.AMPLE * Shape(k, oracle.n_features).n_unknowns) + _BESIDES
 
     def run(self) -> LearnResult:
         """Ask until the network is recovered, or more points would not help or may not be had."""

@@ -8,19 +8,19 @@ does something else are taken from that room.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from netlearn import corridor
+from netlearn import learning, pipeline
 from netlearn.backend.calibrate import Rates
 from netlearn.backend.grain import grain
 from netlearn.certify import LARGEST_SHARE, rows_for_share
 from netlearn.errors import InputError
-from netlearn.moments import inputs
-from netlearn.polish import gauss_newton, prune, tilt
-from netlearn.polish import wide as wide_fits
-from netlearn.polish.wide import affordable_width, enough_rows, few_rows, n_unknowns
+from netlearn.fit import Shape
+from netlearn.fit.descend import UNKNOWNS_PER_PRODUCT
+from netlearn.inputs import normality as inputs
+from netlearn.search import budget
+from netlearn.search.leap import few_rows
 from netlearn.source import files, samples
 from netlearn.source.arrays import HOST
 from netlearn.subspace import look
@@ -29,7 +29,7 @@ DISK, MEMORY, ARITHMETIC = "disk", "memory", "arithmetic"
 
 # Measured, exact labels. Products of conjugate gradients for the affine part; rounds of the fit inside V, and products
 # in each where its normal matrix is not formed; products of a wide fit without V; products, or else normal matrices, of
-# the polish in full dimension.
+# the fit in full dimension.
 _AFFINE_PRODUCTS = 8
 _INNER_ROUNDS, _INNER_PRODUCTS = 10, 14
 _WIDE_PRODUCTS, _SURPLUS = 200, 1.25
@@ -54,7 +54,7 @@ _FAILURE_PROB = 0.01
 
 
 class Rows(NamedTuple):
-    """A number of rows of some length, as a `Source` without rows in it."""
+    """A number of rows of some length, without rows in it: as `Counted` as any source."""
 
     n_rows: int
     n_features: int
@@ -63,9 +63,10 @@ class Rows(NamedTuple):
         """Return the first rows."""
         return Rows(n_rows, self.n_features)
 
-    def single(self) -> Rows:
-        """Return the rows in single precision."""
-        return self
+    @property
+    def can_be_single(self) -> bool:
+        """As rows in memory can."""
+        return True
 
     @property
     def n_bytes(self) -> int:
@@ -126,7 +127,7 @@ class Cost:
     def bottleneck(self, rates: Rates) -> str:
         """Return which of the three takes longest."""
         parts = self.parts(rates)
-        return max(parts, key=parts.get)
+        return max(parts, key=parts.__getitem__)
 
 
 @dataclass(frozen=True)
@@ -164,15 +165,15 @@ class Plan:
 
     def bottleneck(self, rates: Rates, workers: int = 1) -> str:
         """Return what the run spends most of its time on: the bottlenecks of its passes, each by its seconds."""
-        totals = dict.fromkeys((DISK, MEMORY, ARITHMETIC), 0.0)
+        totals: dict[str, float] = dict.fromkeys((DISK, MEMORY, ARITHMETIC), 0.0)
         for cost in self.passes:
             totals[cost.bottleneck(rates)] += cost.seconds(rates, workers)
-        return max(totals, key=totals.get)
+        return max(totals, key=totals.__getitem__)
 
 
 def least_rows(n_hidden: int, n_features: int, *, biases: bool = True) -> int:
     """Return how many rows such a network needs, those that judge and certify included."""
-    return math.ceil(1.5 * n_unknowns(n_hidden, n_features, biases) / 0.9) + 40
+    return budget.least(Shape(n_hidden, n_features, biases=biases).n_unknowns)
 
 
 def plan(n_rows: int, n_features: int, n_hidden: int, *, biases: bool = True, in_files: bool = True) -> Plan:
@@ -195,10 +196,11 @@ def plan(n_rows: int, n_features: int, n_hidden: int, *, biases: bool = True, in
             raise InputError(f'"{name}" of a plan must be at least {least:,}, got {value:,}.')
     N, d, k = n_rows, n_features, n_hidden
     every = Rows(N, d)
-    n_held = max(corridor._LARGE_FILE // d, corridor._SMALLEST_PILOT)
+    n_held = max(learning.LARGE_FILE // d, pipeline.SMALLEST_PILOT)
     streamed = in_files and N > 2 * n_held
     enough = rows_for_share(LARGEST_SHARE, _FAILURE_PROB)
-    out, n_judge = samples.HoldOut.of(N, d, n_hidden=k, n_enough=enough), samples._n_judge(N)
+    out = samples.HoldOut.of(N, d, n_hidden=k, n_enough=enough, per_unknown=budget.LEARN)
+    n_judge = samples._n_judge(N)
     n_val = out.n_fresh + (0 if streamed else out.n_reserve)
     train = Rows(n_held if streamed else N - n_val - n_judge, d)
     held = Rows(train.n_rows + n_judge + n_val, d).n_bytes
@@ -208,7 +210,7 @@ def plan(n_rows: int, n_features: int, n_hidden: int, *, biases: bool = True, in
     held += Rows(n_judge, d).n_bytes + copied * every.n_bytes
     read = every.n_bytes if in_files else 0
     fitted = every if streamed else Rows(N - n_val, d)
-    unknowns = n_unknowns(k, d, biases)
+    unknowns = Shape(k, d, biases=biases).n_unknowns
     passes = (
         Cost(
             "read and check the rows",
@@ -223,10 +225,10 @@ def plan(n_rows: int, n_features: int, n_hidden: int, *, biases: bool = True, in
         _affine(train, held),
         _probes(train, held),
         _fits(train, k, biases, held),
-        _polish(train, k, biases, held),
+        _last_fits(train, k, biases, held),
         Cost(
             "refinement on all rows",
-            "polish",
+            "fit",
             bytes_read=read * streamed,
             bytes_moved=2 * (_COPIES_READ if streamed else _COPIES_GATHERED) * fitted.n_bytes,
             narrow=4 * fitted.n_rows * d * (k + 1),
@@ -248,26 +250,25 @@ def _standardise(train: Rows, copied: float, held: float) -> Cost:
     d = train.n_features
     n = min(train.n_rows, max(inputs._ROWS_PER_FEATURE * d, inputs._FEWEST_ROWS))
     some = Rows(n, d)
+    wide = narrow = 0.0
     if d <= inputs._MANY_FEATURES:
-        products = {"wide": n * d**2 + _EIGEN * d**3}
+        wide = n * d**2 + _EIGEN * d**3
     else:  # single precision takes half the time
-        products = {"narrow": 2 * n * d * inputs._N_VECTORS * inputs._N_PRODUCTS}
+        narrow = 2 * n * d * inputs._N_VECTORS * inputs._N_PRODUCTS
     projected = min(n, inputs._FEWEST_ROWS) * _PROJECTIONS
     return Cost(
         "mean and covariance",
         "moments",
         bytes_moved=copied + _READINGS * (some.n_bytes + 8 * projected),
+        wide=wide,
+        narrow=narrow,
         resident=held + some.n_bytes / 2 + 32 * projected,
-        **products,
     )
 
 
 def _affine(train: Rows, held: float) -> Cost:
     # One vector: a product takes as long as reading the rows.
-    pilot = min(
-        train.n_rows,
-        max(corridor._SMALLEST_PILOT, corridor._PILOT_PER_FEATURE * train.n_features),
-    )
+    pilot = min(train.n_rows, pipeline.pilot_rows(train.n_features))
     moved = _AFFINE_PRODUCTS * 2 * _COPIES_GATHERED * Rows(pilot, train.n_features).n_bytes
     return Cost("affine part", "moments", bytes_moved=moved, resident=held)
 
@@ -294,20 +295,20 @@ def _probes(train: Rows, held: float) -> Cost:
 def _fits(train: Rows, k: int, biases: bool, held: float) -> Cost:
     d = train.n_features
     if k > d / 3:  # the full space is hardly larger than V
-        width = affordable_width(k, train.n_rows, d, biases, _SURPLUS)
-        n = enough_rows(train, width, biases, wide_fits._ENOUGH_TO_EXPLORE).n_rows
-        narrow = _WIDE_PRODUCTS * 4 * n * d * (width + 1)
-        return Cost("wide fit", "search", narrow=narrow, resident=held + 8 * n * (width + 1))
+        shape = Shape(k, d, biases=biases)
+        width = budget.affordable(k, train.n_rows, shape, _SURPLUS)
+        n = budget.enough(train, shape.wider(width), budget.EXPLORE).n_rows
+        products = _WIDE_PRODUCTS * 4 * n * d * (width + 1)
+        return Cost("wide fit", "search", narrow=products, resident=held + 8 * n * (width + 1))
     width = 2 * k + 2
-    P = n_unknowns(width, k, biases)
-    n = min(train.n_rows, max(4000, min(tilt._ROWS_WITHOUT_TILT * P, 20_000 + 10 * P)))
+    shape = Shape(width, k, biases=biases)
+    P = shape.n_unknowns
+    n = min(train.n_rows, budget.inside(shape, tilting=False))
     wide = narrow = 0.0
-    if P <= gauss_newton._UNKNOWNS_PER_PRODUCT * _MOST_INNER:
+    if P <= UNKNOWNS_PER_PRODUCT * _MOST_INNER:
         wide = _INNER_ROUNDS * n * P**2
     else:
         narrow = _INNER_ROUNDS * _INNER_PRODUCTS * 4 * n * k * (width + 1)
-    if P <= wide_fits._FEW_UNKNOWNS:  # a normal matrix for each unit that is dropped
-        wide += sum(prune._ROWS_PER_UNKNOWN * n_unknowns(j, k, biases) ** 3 for j in range(k + 1, width + 1))
     return Cost(
         "fits inside V",
         "search",
@@ -318,11 +319,13 @@ def _fits(train: Rows, k: int, biases: bool, held: float) -> Cost:
     )
 
 
-def _polish(train: Rows, k: int, biases: bool, held: float) -> Cost:
-    n, d = few_rows(train, k, biases)
-    P = n_unknowns(k, d, biases)
-    if P <= gauss_newton._UNKNOWNS_PER_PRODUCT * _MOST_POLISH:
-        products, own = {"wide": _POLISH_MATRICES * n * P**2}, 8 * P**2
+def _last_fits(train: Rows, k: int, biases: bool, held: float) -> Cost:
+    shape = Shape(k, train.n_features, biases=biases)
+    n, d = few_rows(train, shape)
+    P = shape.n_unknowns
+    wide = narrow = 0.0
+    if P <= UNKNOWNS_PER_PRODUCT * _MOST_POLISH:
+        wide, own = _POLISH_MATRICES * n * P**2, 8 * P**2
     else:
-        products, own = {"narrow": _POLISH_PRODUCTS * 4 * n * d * (k + 1)}, 4 * n * d + 12 * n * (k + 1)
-    return Cost("refinement on rows held", "search", resident=held + own, **products)
+        narrow, own = _POLISH_PRODUCTS * 4 * n * d * (k + 1), 4 * n * d + 12 * n * (k + 1)
+    return Cost("refinement on rows held", "search", wide=wide, narrow=narrow, resident=held + own)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.base import (
@@ -18,10 +19,12 @@ from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from netlearn.backend import refuse_masked
-from netlearn.corridor import learn
+from netlearn.certify import Certificate
 from netlearn.errors import InputError
+from netlearn.learning import learn
+from netlearn.network import ShallowNetwork
 from netlearn.report import card_html
-from netlearn.result import LearnResult
+from netlearn.result import LearnResult, Status
 from netlearn.run import Progress
 from netlearn.source import FileSource, Oracle
 from netlearn.source.frames import is_frame, series_names
@@ -29,7 +32,7 @@ from netlearn.source.reading import is_table, predicted, read, rows_as_learned
 from netlearn.source.recipe import Recipe
 from netlearn.source.samples import SMALLEST_SAMPLE
 
-_ROOMS = ("samples", "moments", "subspace", "search", "polish", "certify")
+_STEPS = ("samples", "moments", "subspace", "search", "fit", "certify")
 
 
 class NetLearnRegressor(
@@ -99,21 +102,31 @@ class NetLearnRegressor(
     'NOISE_LIMITED'
     """
 
+    # Set by `fit`.
+    network_: ShallowNetwork
+    certificate_: Certificate
+    status_: Status
+    components_: np.ndarray
+    n_hidden_: int
+    result_: LearnResult
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
     def __init__(
         self,
-        n_hidden="auto",
-        biases="auto",
-        epsilon=None,
-        failure_prob=0.01,
-        target_lipschitz=None,
-        holdout=None,
-        time_limit=None,
-        robust=False,
-        random_state=None,
-        verbose=False,
+        n_hidden: int | Literal["auto"] = "auto",
+        biases: bool | Literal["auto"] = "auto",
+        epsilon: float | None = None,
+        failure_prob: float = 0.01,
+        target_lipschitz: float | None = None,
+        holdout: float | None = None,
+        time_limit: float | None = None,
+        robust: bool = False,
+        random_state: int | np.random.RandomState | np.random.Generator | None = None,
+        verbose: bool = False,
     ):
-        self.n_hidden = n_hidden
-        self.biases = biases
+        self.n_hidden: int | Literal["auto"] = n_hidden
+        self.biases: bool | Literal["auto"] = biases
         self.epsilon = epsilon
         self.failure_prob = failure_prob
         self.target_lipschitz = target_lipschitz
@@ -124,7 +137,7 @@ class NetLearnRegressor(
         self.verbose = verbose
 
     @with_callbacks
-    def fit(self, X, y=None, sample_weight=None) -> NetLearnRegressor:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> NetLearnRegressor:
         """Learn the network.
 
         Parameters
@@ -143,10 +156,14 @@ class NetLearnRegressor(
         if isinstance(X, str | os.PathLike):
             X, y, _ = read(X, y)
         is_source = isinstance(X, FileSource | Oracle)
-        rows, labels = (X, y) if is_source else self._checked(X, y)
-        # An oracle may be asked several times, and the rooms be walked as often.
-        task = self._init_callback_context(max_subtasks=None if isinstance(X, Oracle) else len(_ROOMS))
-        given = {"estimator": self} if is_source else {"estimator": self, "X": X, "y": y}
+        rows: Any = X
+        labels = y
+        if not is_source:
+            rows, labels = self._checked(X, y)
+        # An oracle may be asked several times, and the steps be taken as often.
+        n_subtasks: Any = None if isinstance(X, Oracle) else len(_STEPS)
+        task = self._init_callback_context(max_subtasks=n_subtasks)
+        given: dict[str, Any] = {"estimator": self} if is_source else {"estimator": self, "X": X, "y": y}
         if sample_weight is not None:
             given["metadata"] = {"sample_weight": sample_weight}
         task.call_on_fit_task_begin(**given)
@@ -183,7 +200,7 @@ class NetLearnRegressor(
         task.call_on_fit_task_end(**given, reconstruction_attributes=fitted)
         return self
 
-    def predict(self, X) -> np.ndarray:
+    def predict(self, X: Any) -> np.ndarray:
         """Return the network's values on the rows of X, shape (n,) or (n, m), as that of y was.
 
         An estimator that was fitted to a path or FileSource reads another path, or a frame, in the same way: texts
@@ -193,7 +210,7 @@ class NetLearnRegressor(
         values = predicted(self.network_, X)
         return values.reshape(len(X), -1) if self._keeps_columns else values
 
-    def transform(self, X) -> np.ndarray:
+    def transform(self, X: Any) -> np.ndarray:
         """Return the coordinates of the rows of X in the span of the units, shape (n, r).
 
         They are ``X @ components_.T``, not centred: the network is an affine function of x plus a function of these.
@@ -217,11 +234,11 @@ class NetLearnRegressor(
         tags.target_tags.multi_output = True
         return tags
 
-    def _checked(self, X, y):
+    def _checked(self, X: Any, y: Any) -> tuple[Any, Any]:
         for name, value in (("X", X), ("y", y)):
             refuse_masked(name, value)
         try:
-            return validate_data(
+            checked: Any = validate_data(
                 self,
                 X,
                 y,
@@ -230,18 +247,21 @@ class NetLearnRegressor(
                 multi_output=True,
                 ensure_min_samples=SMALLEST_SAMPLE,
             )
+            return checked
         except ValueError as error:
             if is_frame(X) and y is not None:
                 read(X, y)  # names every column with texts or gaps
             # What follows the first line is advice on other estimators.
             raise InputError(f"fit cannot use its X and y: {str(error).splitlines()[0]}") from error
 
-    def _rows(self, X):
+    def _rows(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
         refuse_masked("X", X)
-        if self._reads_tables and is_table(X):
-            return rows_as_learned(X, self.result_.recipe)
-        return validate_data(self, X, dtype=np.float64, reset=False)
+        recipe = self.result_.recipe
+        if self._reads_tables and recipe is not None and is_table(X):
+            return rows_as_learned(X, recipe)
+        rows: Any = validate_data(self, X, dtype=np.float64, reset=False)
+        return rows
 
     def _rng(self) -> int | np.random.Generator | None:
         if isinstance(self.random_state, np.random.RandomState):
@@ -257,21 +277,21 @@ class NetLearnRegressor(
             del self.feature_names_in_
 
     @contextmanager
-    def _told(self, task):
-        """Give what `learn` wants to tell its progress to: each room is a subtask for the callbacks."""
-        room: Any = None
+    def _told(self, task: Any) -> Iterator[Callable[[Progress], None]]:
+        """Give what `learn` wants to tell its progress to: each step is a subtask for the callbacks."""
+        step: Any = None
 
-        def leave():
-            if room is not None:
-                room.call_on_fit_task_end(estimator=self)
+        def leave() -> None:
+            if step is not None:
+                step.call_on_fit_task_end(estimator=self)
 
         def progress(now: Progress) -> None:
-            nonlocal room
+            nonlocal step
             if self.verbose and now.message:
                 sys.stderr.write(f"[netlearn] {now.seconds:6.1f} s  {now.message}\n")
-            if room is None or room.task_name != now.room:
+            if step is None or step.task_name != now.step:
                 leave()
-                room = task.subcontext(task_name=now.room).call_on_fit_task_begin(estimator=self)
+                step = task.subcontext(task_name=now.step).call_on_fit_task_begin(estimator=self)
 
         yield progress
         leave()

@@ -10,20 +10,17 @@ import numpy as np
 from netlearn.backend import to_numpy
 from netlearn.certify import Certificate, Score, linear_signal
 from netlearn.certify.rounding import rounding_of_labels
-from netlearn.moments.inputs import Standardiser
+from netlearn.fit import Fit
+from netlearn.inputs import Standardiser
+from netlearn.inputs.duplicates import Duplicates
 from netlearn.network import ShallowNetwork
 from netlearn.outcome import Evidence
-from netlearn.polish.attempts import Candidate, Search
-from netlearn.polish.ridge import Regularised
-from netlearn.polish.shared import SharedIterate
-from netlearn.polish.shared_system import free_shared
-from netlearn.polish.trimmed import pairs_apart
-from netlearn.polish.wide import n_unknowns
 from netlearn.run import Options
+from netlearn.search.search import Search
+from netlearn.search.trimmed import pairs_apart
 from netlearn.source import Source
 from netlearn.source.arrays import block_slices, over_blocks
 from netlearn.source.stream import Streamed
-from netlearn.source.twins import Twins
 
 # Times the rounding of typical labels by which a single one may be off.
 _SINGLE_ROW = 10.0
@@ -65,28 +62,24 @@ class Fitted:
     """What a run has found, and what it was found with."""
 
     search: Search
-    found: Candidate
+    found: Fit
     inputs: Standardiser
     options: Options
-    rows: Source  # that the network was fitted to
-    few_rows: Regularised | None
-    twins: Twins
+    rows: Source | Streamed  # that the network was fitted to
+    twins: Duplicates
 
     @property
     def exact(self) -> bool:
         """Whether rows that were learned from are met to rounding."""
-        return self.found.loss <= self.search.rounding
+        return self.found.loss <= self.search.problem.zero_loss
 
     @property
     def unknowns(self) -> float:
         """The number of unknowns, for each output the same share of them."""
-        if self.few_rows is not None:
-            return self.few_rows.freedom
-        k, d, biases = self.found.iterate.n_hidden, self.search.train.n_features, self.search.biases
-        if isinstance(self.found.iterate, SharedIterate):
-            m = self.found.iterate.n_outputs
-            return free_shared(m, k, d, biases).sum() / m
-        return n_unknowns(k, d, biases)
+        if self.found.freedom is not None:
+            return self.found.freedom
+        shape = self.found.params.shape(self.search.problem.biases)
+        return shape.n_unknowns / shape.n_outputs
 
     def rarely_active(self) -> tuple[int, ...]:
         """Rows on which units switch, or differ from another, where these are too few to determine them.
@@ -96,10 +89,10 @@ class Fitted:
         """
         # A unit that is active on enough of the held rows needs no pass over the others.
         rows = self.search.train if isinstance(self.rows, Streamed) else self.rows
-        d, k = self.rows.n_features, self.found.iterate.n_hidden
-        wanted = np.full(k + 1, d + int(self.search.biases) + 1)
+        d, k = self.rows.n_features, self.found.params.n_hidden
+        wanted = np.full(k + 1, d + int(self.search.problem.biases) + 1)
         wanted[0] = d + 4
-        apart = pairs_apart(rows, self.found.iterate, self.twins.first[: rows.n_rows], wanted.max())
+        apart = pairs_apart(rows, self.found.params, self.twins.first[: rows.n_rows], wanted.max())
         few = apart < wanted
         return tuple(np.min(np.where(few, apart, np.inf), axis=1)[np.any(few, axis=1)].astype(int).tolist())
 
@@ -123,11 +116,11 @@ class Fitted:
 
     def _residual(self) -> float:
         """Return the root mean square residual in the units of the labels, squares summed over outputs."""
-        if not isinstance(self.found.iterate, SharedIterate):
-            return self.inputs.scale * math.sqrt(self.found.loss)
+        if self.found.params.n_outputs == 1:
+            return float(self.inputs.scale) * math.sqrt(self.found.loss)
 
         def squares(block, weight):
-            residual = self.inputs.scale * to_numpy(self.found.residual(*block))
+            residual = self.inputs.scale * to_numpy(self.found.params.residual(*block))
             return weight @ np.sum(residual**2, axis=1)
 
         # Of a stream the held rows tell it well enough, and cost no pass.
@@ -153,13 +146,13 @@ class Fitted:
         least = 1 if options.n_hidden == "auto" else options.n_hidden
         return Evidence(
             n_features=self.rows.n_features,
-            n_hidden=found.iterate.n_hidden,
+            n_hidden=found.params.n_hidden,
             asked=options.n_hidden,
             n_rows=self.rows.n_rows,
             n_distinct=self.twins.n_distinct,
             n_train=self.search.train.n_rows,
             unknowns=self.unknowns,
-            least_unknowns=n_unknowns(least, self.rows.n_features, self.search.biases),
+            least_unknowns=self.search.problem.shape(least).n_unknowns,
             loss=found.loss,
             exact=self.exact,
             n_off=n_off,
@@ -175,12 +168,12 @@ class Fitted:
             why_no_bound=certificate.why_no_bound,
             epsilon=options.epsilon,
             active=self.rarely_active(),
-            contradicted=found.aside,
+            contradicted=found.left_out,
             robust=options.robust,
             more_units_help=more_units_help,
             repeats=repeats,
             timed_out=timed_out,
-            freedom=None if self.few_rows is None else self.few_rows.freedom,
+            freedom=found.freedom,
             constant=self.inputs.constant,
             departure=departure,
         )

@@ -7,20 +7,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from netlearn.certify import LARGEST_SHARE, rows_for_share
+from netlearn.fit.problem import ALMOST_EXACT
+from netlearn.inputs.outliers import listed
 from netlearn.result import Status
-from netlearn.source.outlying import listed
+from netlearn.search import budget
 from netlearn.words import missed_epsilon, percent_up, rounded_up
 
-# Mean square, in units of the labels' variance, that is no noise anyone would add.
-ALMOST_EXACT = 1e-4
 # Rows on the rarer side of a unit, in units of its d + 1 parameters, that determine it beyond doubt.
 ENOUGH_ACTIVE = 4
 # Standard errors of skewness or kurtosis beyond which a reader is told that the inputs are not Gaussian.
 GAUSSIAN = 6.0
-# Rows per unknown with which a network is found, and a tenth of the rows on top to hold out.
-_ROWS_PER_UNKNOWN, _HELD_OUT = 1.5, 0.9
-# Rows per unknown that are left to learn from where rows are held out generously.
-_AMPLE = 5
 
 
 @dataclass(frozen=True)
@@ -202,7 +198,7 @@ def _advice(status: Status, seen: Evidence) -> str:
     """Say what would help most."""
     if status is Status.REPRODUCED:
         enough = rows_for_share(LARGEST_SHARE, seen.failure_prob)
-        rows = math.ceil(max(2 * enough, enough + _AMPLE * seen.unknowns))
+        rows = math.ceil(max(2 * enough, enough + budget.LEARN * seen.unknowns))
         return (
             f"give about {rows:,} rows, or hold out {enough} with holdout=: then it can be called recovered"
         )
@@ -214,13 +210,13 @@ def _advice(status: Status, seen: Evidence) -> str:
             return f"give about {math.ceil(enough * seen.n_fresh / seen.n_off):,} rows"
         if seen.active:
             return f"give about {math.ceil(enough * seen.n_distinct / max(min(seen.active), 1)):,} rows"
-        rows = _ROWS_PER_UNKNOWN * max(seen.least_unknowns, seen.unknowns if seen.exact else 0.0)
-        return f"give about {math.ceil(rows / _HELD_OUT) + 40:,} rows"
+        unknowns = max(seen.least_unknowns, seen.unknowns if seen.exact else 0.0)
+        return f"give about {budget.least(unknowns):,} rows"
     return {
         Status.NOISE_LIMITED: (
             "use it as it is, or give more rows: they lower the network's own error, the noise in the labels stays"
         ),
-        Status.NO_SIGNAL: "check that the columns are those that y depends on, or give more rows",
+        Status.NO_SIGNAL: "check that the columns are those that the target depends on, or give more rows",
         Status.NOT_A_SMALL_NETWORK: "allow more units with n_hidden=, or use the network as an approximation",
         Status.OUT_OF_TIME: "allow more time, or say how many units there are with n_hidden=",
     }.get(status, "")

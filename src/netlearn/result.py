@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, is_dataclass
 from enum import Enum
 from types import UnionType
-from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, cast, get_args, get_origin, get_type_hints
 
 import numpy as np
 
@@ -17,11 +17,11 @@ from netlearn.certify import Certificate, Score, certify
 from netlearn.certify.certificate import METHODS, NO_BASIS
 from netlearn.certify.law import ASSUMPTIONS
 from netlearn.errors import InputError
+from netlearn.inputs.duplicates import n_known
 from netlearn.network import ShallowNetwork, files
 from netlearn.source import ArraySource, Source
 from netlearn.source.reading import is_table, predicted, rows_as_learned
 from netlearn.source.recipe import Recipe
-from netlearn.source.twins import n_known
 from netlearn.words import bound_sentence, score_sentence, share_sentence, step_name
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class Status(Enum):
 
 
 @dataclass(frozen=True)
-class Probe:
+class MomentSpectrum:
     """The spectrum of one moment matrix.
 
     Attributes
@@ -97,7 +97,7 @@ class Diagnostics:
 
     Attributes
     ----------
-    probes : tuple of Probe
+    spectra : tuple of MomentSpectrum
         One for each moment matrix.
     rows : dict
         Rows used by each step.
@@ -123,7 +123,7 @@ class Diagnostics:
         What to do next; empty where there is nothing.
     """
 
-    probes: tuple[Probe, ...] = ()
+    spectra: tuple[MomentSpectrum, ...] = ()
     rows: dict[str, int] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
     n_candidates: int = 0
@@ -169,19 +169,23 @@ class HeldOut:
         return cls(np.concatenate(X), np.concatenate(y))
 
 
+# Stands where every run of `learn` has something: in the Fail of the paper's algorithm, and in results made by hand.
+_NOTHING: Any = None
+
+
 @dataclass(frozen=True)
 class LearnResult:
     """The answer of a learner.
 
     Attributes
     ----------
-    network : ShallowNetwork or None
-        The estimate; None if the run found none.
-    certificate : Certificate or None
-        Upper bound on its error, from rows that took no part in learning it.
+    network : ShallowNetwork
+        The estimate. Only a Fail of the paper's algorithm has none, which `has_network` tells.
+    certificate : Certificate
+        Upper bound on its error, from rows that took no part in learning it; a Fail has none.
     status : Status
         How the run ended.
-    subspace : array of shape (d, r), or None
+    subspace : array of shape (d, r)
         Orthonormal basis of the recovered span V of the units.
     schedule : Schedule or None
         The parameters of the paper's algorithm, where it was the learner.
@@ -203,10 +207,10 @@ class LearnResult:
         What was done to the columns of a table before learning, and is done before predicting; None for arrays.
     """
 
-    network: ShallowNetwork | None
-    certificate: Certificate | None
+    network: ShallowNetwork
+    certificate: Certificate
     status: Status
-    subspace: np.ndarray | None = None
+    subspace: np.ndarray = _NOTHING
     schedule: Schedule | None = None
     diagnostics: Diagnostics = field(default_factory=Diagnostics)
     held_out: HeldOut | None = None
@@ -220,21 +224,31 @@ class LearnResult:
     def __post_init__(self) -> None:
         if not self.message:
             object.__setattr__(self, "message", self.status.value)
-        if self.names and self.network is not None and len(self.names) != self.network.n_features:
+        if self.names and self.has_network and len(self.names) != self.network.n_features:
             raise InputError(
                 f'"names" of a result must be empty or name all {self.network.n_features} features, '
                 f"got {len(self.names)} names."
             )
-        n_outputs = None if self.network is None else self.network.n_outputs
+        n_outputs = self.network.n_outputs if self.has_network else None
         if not isinstance(self.target, str) and len(self.target) != n_outputs is not None:
             raise InputError(
                 f'"target" of a result must be one name, or name all {n_outputs} outputs, got {len(self.target)} names.'
             )
 
+    @classmethod
+    def fail(cls, subspace: np.ndarray, schedule: Schedule, diagnostics: Diagnostics) -> LearnResult:
+        """Return the Fail of the paper's Algorithm 1: neither network nor certificate."""
+        return cls(_NOTHING, _NOTHING, Status.FAILED, subspace, schedule, diagnostics)
+
+    @property
+    def has_network(self) -> bool:
+        """Whether there is a network: always after `learn`, not after a Fail of the paper's algorithm."""
+        return self.network is not None
+
     @property
     def output_names(self) -> tuple[str, ...]:
         """Names of the outputs: the target's, or y, or y1, y2, ... for several without names."""
-        return () if self.network is None else named_outputs(self.target, self.network.n_outputs)
+        return named_outputs(self.target, self.network.n_outputs) if self.has_network else ()
 
     @property
     def success(self) -> bool:
@@ -255,7 +269,7 @@ class LearnResult:
             A frame or file is read as the table that was learned from: columns by name, gaps and texts by the recipe.
             A row that lacks a value which the recipe does not fill has no prediction: NaN.
         """
-        if self.network is None:
+        if not self.has_network:
             raise InputError(f"There is no network to predict with: {self.message}")
         if self.recipe is not None and is_table(X):
             return predicted(self.network, rows_as_learned(X, self.recipe))
@@ -291,7 +305,7 @@ class LearnResult:
         failure_prob : float, optional
             Probability with which each statement may be wrong; that of the certificate where it is left out.
         """
-        if self.network is None:
+        if not self.has_network:
             raise InputError(f"There is no network to certify: {self.message}")
         own = self.certificate
         if failure_prob is None:
@@ -311,7 +325,7 @@ class LearnResult:
         """Return a short text card: status, network, certificate, subspace, cost."""
         seen = self.diagnostics
         lines = [f"status       {self.status.name}: {self.message}"]
-        if self.network is not None:
+        if self.has_network:
             f = self.network
             outputs = "" if f.n_outputs == 1 else f", {f.n_outputs} outputs"
             lines.append(f"network      {f.n_hidden} neurons in {f.n_features} dimensions{outputs}")
@@ -351,7 +365,7 @@ class LearnResult:
         not kept; a note takes its place.
         """
         network = None
-        if self.network is not None:
+        if self.has_network:
             network = {name: getattr(self.network, name) for name in files.NAMES}
         arrays, data = _packed(self)
         # NumPy's scalars become Python's; an infinite bound is written as Infinity, which json reads back.
@@ -362,7 +376,7 @@ class LearnResult:
         """Read a result that `save` wrote; any other, damaged or altered file is refused in one sentence."""
         network, arrays, text = files.read_result(path)
         try:
-            own = None if network is None else ShallowNetwork(**network)
+            own = _NOTHING if network is None else ShallowNetwork(**network)
             result = cls(own, **_unpacked(arrays, json.loads(text)))
             _refuse_misfits(result)
             return result
@@ -388,8 +402,10 @@ class LearnResult:
 
 def named_outputs(target: str | tuple[str, ...], n_outputs: int) -> tuple[str, ...]:
     """Return a name for each output."""
-    if target and not isinstance(target, str):
-        return target
+    if not isinstance(target, str):
+        if target:
+            return target
+        target = ""
     return (target or "y",) if n_outputs == 1 else tuple(f"y{index + 1}" for index in range(n_outputs))
 
 
@@ -397,7 +413,8 @@ def _packed(result: LearnResult) -> tuple[dict[str, np.ndarray], dict[str, Any]]
     """Divide all but the network into arrays and what JSON can hold."""
     seen = asdict(result.diagnostics)
     arrays = {
-        f"probes.{index}.eigenvalues": probe.pop("eigenvalues") for index, probe in enumerate(seen["probes"])
+        f"spectra.{index}.eigenvalues": spectrum.pop("eigenvalues")
+        for index, spectrum in enumerate(seen["spectra"])
     }
     if result.subspace is not None:
         arrays["subspace"] = result.subspace
@@ -427,8 +444,10 @@ def _packed(result: LearnResult) -> tuple[dict[str, np.ndarray], dict[str, Any]]
 def _unpacked(arrays: Mapping[str, np.ndarray], data: Mapping[str, Any]) -> dict[str, Any]:
     """Undo `_packed`: the fields of the result."""
     seen = data["diagnostics"]
-    for index, probe in enumerate(seen["probes"]):
-        probe["eigenvalues"] = arrays[f"probes.{index}.eigenvalues"]
+    name = "spectra" if "spectra" in seen else "probes"  # as files of before call them
+    seen["spectra"] = seen.pop(name)
+    for index, spectrum in enumerate(seen["spectra"]):
+        spectrum["eigenvalues"] = arrays[f"{name}.{index}.eigenvalues"]
     held_out = None
     if "held_out.X" in arrays:
         held_out = HeldOut(arrays["held_out.X"], arrays["held_out.y"])
@@ -453,18 +472,23 @@ def _typed(kind: Any, value: Any) -> Any:
     if origin is UnionType:
         kind = next((one for one in inner if isinstance(value, _in_json(one))), inner[0])
         return _typed(kind, value)
-    if not isinstance(value, _in_json(kind)) or (isinstance(value, bool) and kind is not bool):
+    if not _stands_for(kind, value):
         raise TypeError(f"{type(value).__name__} in place of {kind}")
     if origin is tuple:
         return tuple(_typed(inner[0], one) for one in value)
     if origin is dict:
         return {_typed(inner[0], name): _typed(inner[1], one) for name, one in value.items()}
     if is_dataclass(kind):
-        kinds = get_type_hints(kind)
-        return kind(**{name: _typed(kinds[name], one) for name, one in value.items()})
+        kinds, made = get_type_hints(kind), cast(Callable, kind)
+        return made(**{name: _typed(kinds[name], one) for name, one in value.items()})
     if kind is str:
         value.encode()  # half a surrogate pair is no text, and could not be written again
     return float(value) if kind is float else value
+
+
+def _stands_for(kind: Any, value: object) -> bool:
+    """Whether what JSON holds may stand for an annotated type; a truth value is no number."""
+    return isinstance(value, _in_json(kind)) and (kind is bool or not isinstance(value, bool))
 
 
 def _in_json(kind: Any) -> Any:
@@ -478,7 +502,7 @@ def _in_json(kind: Any) -> Any:
 def _refuse_misfits(result: LearnResult) -> None:
     """Refuse arrays of a file that do not belong to its network, and a certificate that cannot be repeated."""
     network, held_out, certificate = result.network, result.held_out, result.certificate
-    if any(probe.eigenvalues.ndim != 1 for probe in result.diagnostics.probes):
+    if any(spectrum.eigenvalues.ndim != 1 for spectrum in result.diagnostics.spectra):
         raise InputError("eigenvalues must have one axis.")
     for own in () if certificate is None else (certificate, *certificate.per_output):
         if own.basis.law not in ("", *ASSUMPTIONS) or own.basis.method not in METHODS:
@@ -487,7 +511,7 @@ def _refuse_misfits(result: LearnResult) -> None:
             raise InputError(f"a confidence must be in (0, 1), got {own.confidence}.")
     if result.taught is not None and result.taught.ndim != 1:
         raise InputError(f"the fingerprint of the rows has the shape {result.taught.shape}.")
-    if network is None:
+    if not result.has_network:
         return
     d, outputs = network.n_features, network.linear.shape[:-1]
     if result.recipe is not None and result.recipe.n_features != d:

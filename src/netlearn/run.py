@@ -1,4 +1,4 @@
-"""What a run carries from room to room: what was asked for, and the time it takes."""
+"""What a run carries from step to step: what was asked for, and the time it takes."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Real
+from typing import Any, Literal
 
 import numpy as np
 
@@ -18,9 +19,9 @@ _log = logging.getLogger("netlearn")
 
 @dataclass(frozen=True)
 class Progress:
-    """What `progress` is told: the step of the run (`room`), what it does there, and the seconds since its start."""
+    """What `progress` is told: the step of the run, what it does there, and the seconds since its start."""
 
-    room: str
+    step: str
     message: str
     seconds: float
 
@@ -29,8 +30,8 @@ class Progress:
 class Options:
     """What was asked of `learn`, checked."""
 
-    n_hidden: int | str
-    biases: bool | str
+    n_hidden: int | Literal["auto"]
+    biases: bool | Literal["auto"]
     epsilon: float | None
     failure_prob: float
     time_limit: float | None
@@ -40,29 +41,37 @@ class Options:
 
 
 class Clock:
-    """Seconds per room, the deadline, and the one who wants to know."""
+    """Seconds per step, the deadline, and the one who wants to know."""
 
     def __init__(self, time_limit: float | None, progress: Callable[[Progress], None] | None):
         self.start = self._entered = time.perf_counter()
         self.limit, self.progress = time_limit, progress
         self.seconds: dict[str, float] = {}
-        self.room = ""
+        self.step = ""
         self.timed_out = False
+        self._repeated: set[str] = set()
 
-    def enter(self, room: str, message: str = "") -> None:
-        """Charge the time from now on to another room."""
+    def enter(self, step: str, message: str = "") -> None:
+        """Charge the time from now on to another step."""
+        if step in self._repeated:
+            self.tell(message)
+            return
         now = time.perf_counter()
-        if self.room:
-            self.seconds[self.room] = self.seconds.get(self.room, 0.0) + now - self._entered
-        self.room, self._entered = room, now
+        if self.step:
+            self.seconds[self.step] = self.seconds.get(self.step, 0.0) + now - self._entered
+        self.step, self._entered = step, now
         self.tell(message)
+
+    def repeat(self) -> None:
+        """Take the steps up to this one again, all within this one."""
+        self._repeated = {*self.seconds, self.step}
 
     def tell(self, message: str) -> None:
         """Pass on what is being done, and log it."""
-        if self.room and message:
+        if self.step and message:
             _log.info("%s", message)
-        if self.progress is not None and self.room:
-            self.progress(Progress(self.room, message, time.perf_counter() - self.start))
+        if self.progress is not None and self.step:
+            self.progress(Progress(self.step, message, time.perf_counter() - self.start))
 
     def out_of_time(self) -> bool:
         """Whether the time limit has passed; remembered in `timed_out`."""
@@ -72,7 +81,14 @@ class Clock:
 
 
 def checked_options(
-    n_hidden, biases, epsilon, failure_prob, time_limit, robust, target_lipschitz=None, holdout=None
+    n_hidden: Any,
+    biases: Any,
+    epsilon: Any,
+    failure_prob: Any,
+    time_limit: Any,
+    robust: Any,
+    target_lipschitz: Any = None,
+    holdout: Any = None,
 ) -> Options:
     """Return the options of `learn`, or one sentence on the one that cannot be."""
     if not _is_auto(n_hidden) and (
@@ -100,6 +116,7 @@ def checked_options(
             f'"holdout" of learn must be None or a share of the rows in (0, 1), got {holdout!r}.'
         )
     biases = biases if biases == "auto" else bool(biases)
+    n_hidden = n_hidden if n_hidden == "auto" else int(n_hidden)
     return Options(
         n_hidden, biases, epsilon, failure_prob, time_limit, bool(robust), target_lipschitz, holdout
     )

@@ -117,7 +117,7 @@ def is_missed_epsilon(note: str) -> bool:
     return note.startswith(_MISSED)
 
 
-STEPS = {"train": "learn", "judge": "choose units", "certify": "check", "polish": "refine", "samples": "read"}
+STEPS = {"train": "learn", "judge": "choose units", "certify": "check", "fit": "refine", "samples": "read"}
 """Plain names of the steps of a run, where they are not called so already."""
 
 

@@ -75,6 +75,7 @@ def test_an_error_reaches_the_caller(n_threads):
     assert blas_threads() == n_threads
 
 
+@pytest.mark.slow
 def test_the_network_does_not_depend_on_the_number_of_threads():
     teacher = teachers.random(3, 40, 0)
     X = np.random.default_rng(1).standard_normal((20_000, 40))

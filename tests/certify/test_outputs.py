@@ -11,7 +11,7 @@ from netlearn.certify.law import NORMAL, STANDARD, Spread, slope_in_normal
 from netlearn.certify.slope import parts
 from netlearn.errors import InputError
 from netlearn.network import ShallowNetwork
-from tests.polish.several import network
+from tests.fit.several import network
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ def test_version(run):
     assert run("--version") == (0, f"netlearn {__version__}\n", "")
 
 
-COMMANDS = ("demo", "plan", "learn", "predict", "recheck", "extract", "export", "report")
+COMMANDS = ("demo", "plan", "learn", "predict", "explain", "recheck", "extract", "export", "report")
 
 
 @pytest.mark.parametrize("command", [(), *((name,) for name in COMMANDS)])
@@ -71,7 +71,7 @@ def test_demo_as_json_tells_of_algorithm_1(demo):
     assert learned["success"]
     assert learned["subspace_dimension"] == 2
     assert learned["sine_to_planted"] < 0.1
-    assert learned["probes"][0]["n_kept"] == 2
+    assert learned["spectra"][0]["n_kept"] == 2
     assert len(learned["network"]["units"]) == len(learned["target"]["units"]) == 2
     assert learned["theory_log10_rows"] == Schedule.from_theory(6, 2, 0.25, 2.0).log10_N
 
@@ -88,7 +88,7 @@ def test_demo_as_json_tells_of_the_practical_learner(demo):
     assert learned["trace"][-1] < 1e-18 < learned["trace"][0]
     assert learned["noise_level"] is learned["excess_error"] is None
     assert learned["departure"] > 0
-    kept = {probe["name"]: probe["n_kept"] for probe in learned["probes"]}
+    kept = {spectrum["name"]: spectrum["n_kept"] for spectrum in learned["spectra"]}
     assert kept["label"] == 0
     assert kept["rank of |label|"] == 2
 

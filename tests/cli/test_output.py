@@ -15,14 +15,14 @@ from netlearn.cli.describe import (
     compare,
     n_kept,
     network_data,
-    probe_name,
     progress_sentence,
     result_card,
     result_data,
+    spectrum_name,
 )
 from netlearn.cli.output import number
 from netlearn.network import ShallowNetwork
-from netlearn.result import Diagnostics, LearnResult, Probe, Status
+from netlearn.result import Diagnostics, LearnResult, MomentSpectrum, Status
 from netlearn.run import Progress
 from netlearn.words import rounded_up
 
@@ -75,7 +75,7 @@ def noisy():
     network = ShallowNetwork(np.zeros(3), np.array([1.0]), np.eye(3)[:1])
     X = np.random.default_rng(0).standard_normal((500, 3))
     seen = Diagnostics(
-        probes=(Probe(2, None, np.array([0.5, -0.25, 0.125]), 0.2, "rank of |label|", 1),),
+        spectra=(MomentSpectrum(2, None, np.array([0.5, -0.25, 0.125]), 0.2, "rank of |label|", 1),),
         rows={"train": 400, "judge": 80, "certify": 20},
         seconds={"search": 0.5},
         trace=(1.0, 0.25),
@@ -116,7 +116,7 @@ def test_a_result_is_whole_in_its_json(noisy):
     }
     assert data["certificate"]["basis"]["law"] == "N(0, I)"
     assert data["subspace"] == [[1.0], [0.0], [0.0]]
-    assert data["probes"][0] == {
+    assert data["spectra"][0] == {
         "name": "rank of |label|",
         "order": 2,
         "direction": None,
@@ -165,11 +165,11 @@ def test_comparison_with_the_truth(noisy):
 
 
 def test_what_is_kept_is_what_the_learner_kept_or_what_reaches_the_cut():
-    probe = Probe(4, 0, np.array([-3.0, 2.0, 1.0]), 0.5)
-    assert (n_kept(probe, cut=4.0), n_kept(probe, cut=6.0), n_kept(probe)) == (2, 1, 0)
-    assert n_kept(replace(probe, n_kept=3), cut=6.0) == 3
-    assert probe_name(probe) == "M_4, g_1"
-    assert probe_name(replace(probe, order=2)) == "M_2"
+    spectrum = MomentSpectrum(4, 0, np.array([-3.0, 2.0, 1.0]), 0.5)
+    assert (n_kept(spectrum, cut=4.0), n_kept(spectrum, cut=6.0), n_kept(spectrum)) == (2, 1, 0)
+    assert n_kept(replace(spectrum, n_kept=3), cut=6.0) == 3
+    assert spectrum_name(spectrum) == "M_4, g_1"
+    assert spectrum_name(replace(spectrum, order=2)) == "M_2"
 
 
 def test_progress_is_one_line():

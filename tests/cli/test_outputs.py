@@ -21,7 +21,7 @@ from netlearn.certify import Basis, certify
 from netlearn.cli import predictions
 from netlearn.cli.describe import outputs_table
 from netlearn.words import percent_up, rounded_up
-from tests.polish.several import network
+from tests.fit.several import network
 
 NETWORK = network(3, 4, 3, 0)
 NAMES = ("age", "size", "dose", "salt", "logit_0", "logit_1", "logit_2")

@@ -1,4 +1,4 @@
-"""The live display: rooms, rows and time, for a clock that the test turns."""
+"""The live display: steps, rows and time, for a clock that the test turns."""
 
 import io
 from types import SimpleNamespace
@@ -49,9 +49,9 @@ def test_rooms_are_listed_with_their_seconds():
 def test_a_room_that_is_entered_again_goes_on_counting():
     clock = Clock()
     display = progress.Display("Asking", clock=clock)
-    for room, now in (("samples", 100.0), ("search", 101.0), ("samples", 103.0), ("search", 106.0)):
+    for step, now in (("samples", 100.0), ("search", 101.0), ("samples", 103.0), ("search", 106.0)):
         clock.now = now
-        display(Progress(room, "", 0.0))
+        display(Progress(step, "", 0.0))
     clock.now = 110.0
     lines = shown(display)
     assert lines[0] == "Asking (10.0 s)"

@@ -1,4 +1,4 @@
-"""Laws of the mergeable sum: nothing but the rows and their indices matters."""
+"""Laws of the sum over rows: nothing but the rows and their indices matters."""
 
 import numpy as np
 import pytest
@@ -59,38 +59,6 @@ def test_order_of_rows_changes_the_groups_but_not_the_estimates(seed, n, d):
     order = np.random.default_rng(seed).permutation(n)
     shuffled = total_of(X[order], y[order], directions)
     assert_same(total_of(X, y, directions), shuffled, fields=("matrices", "linear"))
-
-
-@laws
-@given(seeds, sizes, sizes, dimensions)
-def test_merging_workers_that_know_their_first_row_is_one_pass(seed, n_first, n_second, d):
-    X, y, directions = sample(seed, n_first + n_second, d)
-    first = total_of(X[:n_first], y[:n_first], directions)
-    second = total_of(X[n_first:], y[n_first:], directions, first_row=n_first)
-    assert_same(total_of(X, y, directions), first.merge(second))
-    assert_same(total_of(X, y, directions), second.merge(first))
-
-
-@laws
-@given(seeds, sizes, dimensions)
-def test_merge_is_associative_and_has_a_zero(seed, n, d):
-    parts = []
-    for child in np.random.default_rng(seed).integers(2**32, size=3):
-        X, y, _ = sample(child, n, d)
-        parts.append(total_of(X, y, np.eye(d)[:1]))
-    a, b, c = parts
-    assert_same(a.merge(b).merge(c), a.merge(b.merge(c)))
-    zero = MomentSum(np.eye(d)[:1], ORDERS)
-    assert_same(a, a.merge(zero))
-    assert_same(a, zero.merge(a))
-
-
-def test_merge_leaves_its_operands_alone():
-    X, y, directions = sample(0, 20, 3)
-    first, second = total_of(X, y, directions), total_of(X, y, directions)
-    before = first.finalize().matrices
-    first.merge(second).add(X, y)
-    assert np.array_equal(first.finalize().matrices, before)
 
 
 @laws
@@ -180,26 +148,6 @@ def test_inputs_are_not_modified_and_may_be_read_only():
         assert np.array_equal(array, copy)
 
 
-def test_a_saved_sum_goes_on_where_it_stopped():
-    X, y, directions = sample(9, 100, 3)
-    total = total_of(X[:37], y[:37], directions)
-    restored = MomentSum.from_state_dict({name: array.copy() for name, array in total.state_dict().items()})
-    for each in (total, restored):
-        each.add(X[37:], y[37:])
-    assert np.array_equal(total.finalize().matrices, restored.finalize().matrices)
-    assert np.array_equal(total.merge(restored).finalize().halves, total.finalize().halves)
-
-
-def test_broken_states_are_refused():
-    state = MomentSum(np.eye(3)[:1], ORDERS).state_dict()
-    with pytest.raises(InputError, match="lacks 'gram'"):
-        MomentSum.from_state_dict({name: array for name, array in state.items() if name != "gram"})
-    with pytest.raises(InputError, match="must have shape"):
-        MomentSum.from_state_dict(state | {"yx": np.zeros((N_GROUPS, 4))})
-    with pytest.raises(InputError, match="must be finite"):
-        MomentSum.from_state_dict(state | {"y": np.full(N_GROUPS, np.nan)})
-
-
 g3 = np.array([1.0, 0.0, 0.0])
 
 
@@ -221,11 +169,6 @@ g3 = np.array([1.0, 0.0, 0.0])
         (lambda X, y: moment_matrices(X[0], y, g3, (2,)), "X must have 2 axes"),
         (lambda X, y: moment_matrices([[1.0], [1.0, 2.0]], y, g3, (2,)), "X must be an array of numbers"),
         (lambda X, y: MomentSum(np.zeros((0, 3)), (2,)), "at least one vector"),
-        (
-            lambda X, y: MomentSum(np.eye(3), (2,)).merge(MomentSum(np.eye(3), (4,))),
-            r"orders \(2,\).*got \(4,\)",
-        ),
-        (lambda X, y: MomentSum(np.eye(3), (2,)).merge(MomentSum(-np.eye(3), (2,))), "same directions"),
     ],
 )
 def test_bad_input_gets_one_sentence(call, message):

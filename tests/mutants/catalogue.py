@@ -236,8 +236,8 @@ MUTANTS = [
         ),
         (
             "validation of sets accepts anything",
-            "        if value <= schedule.threshold:\n            return units",
-            "        if True:\n            return units",
+            "        if value <= schedule.threshold:\n            return Chosen",
+            "        if True:\n            return Chosen",
         ),
         (
             "the least correlated set is taken",

@@ -5,7 +5,7 @@ from netlearn import teachers
 from netlearn.errors import InputError
 from netlearn.network import ShallowNetwork
 from netlearn.network.sensitivity import sobol
-from tests.polish.several import network
+from tests.fit.several import network
 
 
 def test_a_linear_network_shares_by_squares():

@@ -124,12 +124,12 @@ def test_hard_plane_hides_below_order_k_and_shows_at_order_k(seed):
     plane = np.linalg.svd(target.units)[2][:2].T
     assert found.V.shape == (n_features, 2)
     assert sine(plane, found.V) <= 0.1
-    below = [probe for probe in found.probes if probe.order < k]
-    at_k = [probe for probe in found.probes if probe.order == k]
+    below = [spectrum for spectrum in found.spectra if spectrum.order < k]
+    at_k = [spectrum for spectrum in found.spectra if spectrum.order == k]
     assert below
-    assert all(abs(probe.eigenvalues[0]) < NOISE_CUT * probe.noise_floor for probe in below)
+    assert all(abs(spectrum.eigenvalues[0]) < NOISE_CUT * spectrum.noise_floor for spectrum in below)
     # Negative control: at order k the same cut is passed, by two eigenvalues.
-    assert any(abs(probe.eigenvalues[1]) > NOISE_CUT * probe.noise_floor for probe in at_k)
+    assert any(abs(spectrum.eigenvalues[1]) > NOISE_CUT * spectrum.noise_floor for spectrum in at_k)
 
 
 def test_same_rows_and_generator_give_the_same_network():

@@ -46,15 +46,14 @@ def test_the_quadratic_form_is_the_loss_of_the_network(problem):
         assert loss.of(chosen, np.array([lam]))[0] == pytest.approx(expected, rel=1e-10)
 
 
-def test_blocks_and_merging_do_not_matter(problem):
+def test_blocks_do_not_matter(problem):
     target, net_u, _, X, y, loss = problem
-    first = ValidationSum(target.linear, net_u).add(X[:17], y[:17])
-    rest = ValidationSum(target.linear, net_u).add(X[17:300], y[17:300]).add(X[300:], y[300:])
-    merged = rest.merge(first).finalize()
-    assert merged.n_rows == len(y)
-    assert merged.residual == pytest.approx(loss.residual, rel=1e-12)
-    np.testing.assert_allclose(merged.correlations, loss.correlations, rtol=1e-10, atol=1e-13)
-    np.testing.assert_allclose(merged.gram, loss.gram, rtol=1e-12)
+    total = ValidationSum(target.linear, net_u).add(X[:17], y[:17])
+    whole = total.add(X[17:300], y[17:300]).add(X[300:], y[300:]).finalize()
+    assert whole.n_rows == len(y)
+    assert whole.residual == pytest.approx(loss.residual, rel=1e-12)
+    np.testing.assert_allclose(whole.correlations, loss.correlations, rtol=1e-10, atol=1e-13)
+    np.testing.assert_allclose(whole.gram, loss.gram, rtol=1e-12)
 
 
 def test_count_is_the_length_of_the_loop(problem):

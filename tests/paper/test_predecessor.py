@@ -65,7 +65,7 @@ def test_a_later_stage_sees_what_the_first_one_could_not():
     schedule = Schedule.practical(d, 2, epsilon, R, n_rows=3_000)
     result = multi_stage(rows_of(target, rng), d, 2, epsilon, R, schedule=schedule, rng=rng)
     n_probes = len(schedule.orders)
-    kept = [probe.n_kept for probe in result.diagnostics.probes]
+    kept = [spectrum.n_kept for spectrum in result.diagnostics.spectra]
     assert max(kept[:n_probes]) == 1
     assert len(kept) > n_probes
     assert target.distance(result.network) < epsilon

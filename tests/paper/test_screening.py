@@ -60,11 +60,11 @@ def test_an_exact_baseline_leaves_no_noise_and_none_leaves_much():
     assert abs(screened(target, zero, net, X).finalize().of(S, lam[None])[0] - distance) > 1e-3
 
 
-def test_blocks_and_merging_do_not_matter():
+def test_blocks_do_not_matter():
     rng, target, baseline = networks(3)
     net, X = direction_net(np.eye(D), 0.5), rng.standard_normal((500, D))
     whole = screened(target, baseline, net, X)
-    parts = screened(target, baseline, net, X[:17]).merge(screened(target, baseline, net, X[17:]))
+    parts = screened(target, baseline, net, X[:17]).add(X[17:], target(X[17:]))
     assert parts.residual == pytest.approx(whole.residual)
     np.testing.assert_allclose(parts.finalize().correlations, whole.finalize().correlations, atol=1e-12)
     assert parts.finalize().residual == pytest.approx(whole.finalize().residual)

@@ -141,7 +141,9 @@ def result_text(data: bytes) -> None:
     own = {name: getattr(network, name) for name in files.NAMES}
     others = {"subspace": np.eye(2)[:, :1], "held_out.X": np.ones((3, 2)), "held_out.y": np.ones(3)}
     others["taught"] = np.arange(3.0)
-    others |= {f"probes.{index}.eigenvalues": np.ones(2) for index in range(2)}
+    others |= {
+        f"{name}.{index}.eigenvalues": np.ones(2) for name in ("spectra", "probes") for index in range(2)
+    }
     with stored(b"", "m.safetensors") as path, unchecked():
         files.write_result(path, own, others, data.decode("utf-8", "replace"))
         result(path.read_bytes())

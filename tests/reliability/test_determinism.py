@@ -7,7 +7,17 @@ import sys
 import numpy as np
 import pytest
 
-from netlearn import FileSource, NetLearnRegressor, Oracle, ShallowNetwork, Status, corridor, learn, teachers
+from netlearn import (
+    FileSource,
+    NetLearnRegressor,
+    Oracle,
+    ShallowNetwork,
+    Status,
+    learn,
+    learning,
+    pipeline,
+    teachers,
+)
 from netlearn.paper import Schedule, netlearn
 from tests import grains
 
@@ -72,8 +82,8 @@ def test_blocks_of_other_sizes_change_the_last_digits_only(problem, block_entrie
 def test_files_in_blocks_of_other_sizes_give_the_network_of_the_arrays(streamed, tmp_path, monkeypatch):
     np.save(tmp_path / "rows.npy", np.column_stack([X, NETWORK(X)]))
     if streamed:
-        monkeypatch.setattr(corridor, "_LARGE_FILE", 2**13)
-        monkeypatch.setattr(corridor, "_SMALLEST_PILOT", 1000)
+        monkeypatch.setattr(learning, "LARGE_FILE", 2**13)
+        monkeypatch.setattr(pipeline, "SMALLEST_PILOT", 1000)
     reference = learn(X, NETWORK(X), n_hidden=3, rng=5)
     for block_entries in (2**12, 2**16):
         grains.cut(monkeypatch, block_entries=block_entries)

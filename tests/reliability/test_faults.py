@@ -232,9 +232,9 @@ def test_an_oracle_that_stays_down_leaves_what_was_bought(tmp_path, monkeypatch)
 SCRIPT = textwrap.dedent("""
     import signal, sys
     signal.signal(signal.SIGINT, signal.default_int_handler)  # which it ignores where tests run in the background
-    from netlearn import corridor, cli
+    from netlearn import cli, learning, pipeline
     from netlearn.source import checkpoint, files
-    corridor._LARGE_FILE, corridor._SMALLEST_PILOT = 2**12, 2000
+    learning.LARGE_FILE, pipeline.SMALLEST_PILOT = 2**12, 2000
     checkpoint._EVERY, files._CHUNK_ENTRIES = 0.0, 2**13
     save = checkpoint.Checkpoint.save
     def save_and_wait(self, part, *a, **k):
@@ -343,7 +343,7 @@ def test_memory_that_does_not_do_is_told_in_one_sentence(monkeypatch, folder):
         refused.append(rng.bit_generator.state)
         raise out_of_memory("numpy")
 
-    monkeypatch.setattr("netlearn.corridor.standardise", fail)
+    monkeypatch.setattr("netlearn.pipeline.standardise", fail)
     code, out, err = called("learn", "rows.csv", "-t", "y", "--out", "o.safetensors")
     assert (code, out) == (2, "")
     assert err.startswith(

@@ -15,11 +15,11 @@ from netlearn import NetLearnRegressor, Oracle, ShallowNetwork, Status, learn, t
 from netlearn.cli import app
 from netlearn.errors import InputError
 from netlearn.evidence import Fitted
-from netlearn.polish import Iterate
-from netlearn.polish.trimmed import n_apart, pairs_apart
+from netlearn.fit import Params
+from netlearn.inputs.duplicates import Duplicates, keys
+from netlearn.inputs.outliers import far_rows
+from netlearn.search.trimmed import n_apart, pairs_apart
 from netlearn.source import ArraySource
-from netlearn.source.outlying import far_rows
-from netlearn.source.twins import Twins, keys
 
 NETWORK = teachers.random(2, 4, 0, biases=0.5)
 N = 600
@@ -273,7 +273,7 @@ def test_twins_are_found_wherever_they_are_and_nothing_else_is():
     pairs = np.column_stack([rows, y]) + 0.0
     assert len(np.unique(keys(ArraySource(rows, y)))) == len(np.unique(pairs, axis=0))
     held_out = np.array([[0.0, 1.0, 2.0, -2.0], [9.0, 0.0, 0.0, 0.0]])
-    twins = Twins.between(ArraySource(rows, y), ArraySource(held_out, np.zeros(2)))
+    twins = Duplicates.between(ArraySource(rows, y), ArraySource(held_out, np.zeros(2)))
     there = any(np.array_equal(pair, [*held_out[0], 0.0]) for pair in pairs)
     assert (twins.n_distinct, twins.n_held_out) == (len(np.unique(pairs, axis=0)), int(there))
 
@@ -287,9 +287,9 @@ def test_a_step_is_no_pair_of_units():
 
 def test_rows_apart_are_counted_against_the_affine_part_and_each_other_unit():
     line = ArraySource(np.arange(10.0)[:, None], np.zeros(10))
-    units = Iterate.from_network(ShallowNetwork(np.zeros(1), np.ones(3), np.ones((3, 1)), [-2.5, -3.5, -7.5]))
+    units = Params.from_network(ShallowNetwork(np.zeros(1), np.ones(3), np.ones((3, 1)), [-2.5, -3.5, -7.5]))
     # Kinks at 2.5, 3.5 and 7.5: one row between the first two, two beyond the last.
-    kinks = np.argsort([2.5, 3.5, 7.5])[np.argsort(np.argsort(-units.a[1:, -1] / units.a[1:, 0]))]
+    kinks = np.argsort([2.5, 3.5, 7.5])[np.argsort(np.argsort(-units.planes[:, -1] / units.planes[:, 0]))]
     apart = pairs_apart(line, units, np.ones(10, dtype=bool), enough=10)
     expected = np.array([[3, np.inf, 1, 5], [4, 1, np.inf, 4], [2, 5, 4, np.inf]])
     columns = [0, *(1 + kinks)]
@@ -308,7 +308,7 @@ def test_rows_beyond_enough_are_not_read():
                 yield block
 
     rows = Counted(np.random.default_rng(0).standard_normal((40_000, 4)), np.zeros(40_000))
-    units = Iterate.from_network(teachers.random(3, 4, 0))
+    units = Params.from_network(teachers.random(3, 4, 0))
     counted = np.ones(40_000, dtype=bool)
     some, n_some = n_apart(rows, units, counted, enough=20), rows.n_read
     every = n_apart(rows, units, counted, enough=40_000)
@@ -436,11 +436,11 @@ def test_rows_between_two_units_must_be_more_than_the_parameters_of_one(n_betwee
     # As many rows as parameters are met by any unit. In one dimension these are a slope and, if allowed, a bias.
     line = ArraySource(np.arange(40.0)[:, None], np.zeros(40))
     kinks = np.array([9.5, 9.5 + n_between])
-    pair = Iterate.from_network(ShallowNetwork(np.zeros(1), np.ones(2), np.ones((2, 1)), -kinks))
+    pair = Params.from_network(ShallowNetwork(np.zeros(1), np.ones(2), np.ones((2, 1)), -kinks))
     run = SimpleNamespace(
-        search=SimpleNamespace(train=line, biases=biases),
+        search=SimpleNamespace(train=line, problem=SimpleNamespace(biases=biases)),
         rows=line,
-        found=SimpleNamespace(iterate=pair),
-        twins=Twins(np.ones(40, dtype=bool), 0, 0),
+        found=SimpleNamespace(params=pair),
+        twins=Duplicates(np.ones(40, dtype=bool), 0, 0),
     )
     assert (len(Fitted.rarely_active(run)) == 0) == determined

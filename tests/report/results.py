@@ -7,7 +7,7 @@ import numpy as np
 from netlearn import teachers
 from netlearn.certify import Basis, certify, scored, without_bound
 from netlearn.network import ShallowNetwork
-from netlearn.result import Diagnostics, HeldOut, LearnResult, Probe, Status
+from netlearn.result import Diagnostics, HeldOut, LearnResult, MomentSpectrum, Status
 from netlearn.source import ArraySource
 
 NASTY = ("<script>alert(1)</script>", 'a"b', "c&d", "x'><img src=https://example.invalid/x>")
@@ -25,12 +25,12 @@ def made(network, *, status=Status.NOISE_LIMITED, noise=0.1, n_rows=200, seed=0,
     score = scored(network, linear_part(network), y.mean(axis=0), rows)
     values = np.sort(rng.exponential(size=(2, d)))[:, ::-1] * [[1], [-1]]
     diagnostics = Diagnostics(
-        probes=(
-            Probe(2, None, values[0], 0.4, "label", int((values[0] > 0.6).sum())),
-            Probe(4, 0, values[1, : max(1, d // 2)], 0.3, "", None),
+        spectra=(
+            MomentSpectrum(2, None, values[0], 0.4, "label", int((values[0] > 0.6).sum())),
+            MomentSpectrum(4, 0, values[1, : max(1, d // 2)], 0.3, "", None),
         ),
         rows={"train": 4000, "certify": n_rows},
-        seconds={"search": 1.25, "polish": 0.5},
+        seconds={"search": 1.25, "fit": 0.5},
         trace=(0.5, 0.1, 1e-3, 1e-6),
         noise_level=float(np.linalg.norm(noise)),
         excess_error=float(np.linalg.norm(noise)) / 10,

@@ -117,6 +117,16 @@ def test_the_page_fits_and_nothing_is_clipped(page, files, name, size):
     assert page.evaluate(extreme.format("min", "figure svg text", size)) > 8.0
 
 
+@pytest.mark.parametrize("name", HEADLINES)
+def test_on_a_phone_only_tables_of_numbers_scroll(page, files, name):
+    page.look(**PHONE)
+    page.open(files[name])
+    page.evaluate(OPEN)
+    boxes = "[...document.querySelectorAll('pre, #fit .scroll, #directions .scroll')]"
+    assert page.evaluate(f"{boxes}.length") > 0
+    assert page.evaluate(f"{boxes}.every(e => e.scrollWidth <= e.clientWidth)")
+
+
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("name", EVERY)
 def test_no_text_lies_on_another(page, files, name, size):
@@ -218,12 +228,12 @@ def test_numbers_shown_are_those_of_the_result(page, files, results, name):
         text = page.evaluate(f"document.getElementById('{key}').textContent")
         assert read(text) == pytest.approx(expected[key], rel=0.06)
     shown = page.evaluate("document.getElementById('sure').textContent")
-    share = float(shown.split("at most ")[1].split(" ")[0]) / 100
+    share = read(shown.split("at most ")[1].split()[0]) / 100
     assert result.certificate.share <= share <= 1.101 * result.certificate.share
     if expected["error-bound"] is None:
         assert result.certificate.why_no_bound in shown
     else:
-        bound = float(shown.split("at most ")[2].split(" ")[0])
+        bound = read(shown.split("at most ")[2].split()[0])
         assert expected["error-bound"] <= bound <= 1.0101 * expected["error-bound"]
 
 

@@ -94,14 +94,14 @@ def test_without_matplotlib_the_line_to_type_is_given(monkeypatch):
 
 def test_spectra_are_in_units_of_the_noise_floor_and_kept_ones_filled():
     result = in_dimension(2)
-    probe = result.diagnostics.probes[0]
-    assert 0 < probe.n_kept < len(probe.eigenvalues)
-    ax = figures.spectrum(replace(result, diagnostics=Diagnostics(probes=(probe,))))
+    spectrum = result.diagnostics.spectra[0]
+    assert 0 < spectrum.n_kept < len(spectrum.eigenvalues)
+    ax = figures.spectrum(replace(result, diagnostics=Diagnostics(spectra=(spectrum,))))
     marks = [line for line in ax.lines if line.get_marker() == "o" and len(line.get_xdata())]
     filled, open_ = marks
     assert (filled.get_fillstyle(), open_.get_fillstyle()) == ("full", "none")
-    np.testing.assert_allclose(filled.get_ydata(), np.abs(probe.eigenvalues[: probe.n_kept]) / 0.4)
-    np.testing.assert_allclose(open_.get_ydata(), np.abs(probe.eigenvalues[probe.n_kept :]) / 0.4)
+    np.testing.assert_allclose(filled.get_ydata(), np.abs(spectrum.eigenvalues[: spectrum.n_kept]) / 0.4)
+    np.testing.assert_allclose(open_.get_ydata(), np.abs(spectrum.eigenvalues[spectrum.n_kept :]) / 0.4)
     assert any(np.all(line[:, 1] == 1.0) for line in lines(ax))
 
 
@@ -213,7 +213,7 @@ def test_importance_bars_are_the_shares_largest_first():
 def test_effects_are_drawn_of_the_feature_asked_for_on_the_scale_asked_for():
     result = in_dimension(2)
     ax = figures.effect(result, feature=3, scale=(-10.0, 10.0))
-    drawn = effect(result, 3)
+    drawn = effect(result.network, result.held_out.X, 3)
     np.testing.assert_array_equal(lines(ax)[0], np.column_stack([drawn.values, drawn.means]))
     assert ax.get_xlabel() == "x4"
     assert ax.get_ylim()[0] < -10 < 10 < ax.get_ylim()[1]

@@ -53,7 +53,8 @@ def test_nothing_matters_by_chance():
 def test_effects_are_means_over_rows_with_the_feature_set(name):
     result = CASES[name]()
     output = result.network.n_outputs - 1
-    found, X = effect(result, 1, output), result.held_out.X.copy()
+    X = result.held_out.X.copy()
+    found = effect(result.network, result.held_out.X, 1, output)
     for place in (0, 40, 80):
         X[:, 1] = found.values[place]
         expected = result.network(X).reshape(len(X), -1)[:, output].mean()
@@ -68,5 +69,6 @@ def test_an_effect_of_raw_units_is_in_raw_units():
         network=result.network.precompose(np.eye(8) / 1e4, -np.full(8, 5.0)),
         held_out=HeldOut(1e4 * (result.held_out.X + 5.0), result.held_out.y),
     )
-    np.testing.assert_allclose(effect(far, 0).means, effect(result, 0).means, atol=1e-9)
-    np.testing.assert_allclose(effect(far, 0).values, 1e4 * (effect(result, 0).values + 5.0))
+    there, here = (effect(own.network, own.held_out.X, 0) for own in (far, result))
+    np.testing.assert_allclose(there.means, here.means, atol=1e-9)
+    np.testing.assert_allclose(there.values, 1e4 * (here.values + 5.0))

@@ -14,14 +14,13 @@ from netlearn.report.measures import (
     fit_quality,
     has_signal,
     held_out_error,
-    leading_features,
     matrix_name,
     nearest_angles,
     noise_limit,
     output_qualities,
     worst_outputs,
 )
-from netlearn.result import HeldOut, Probe, Status
+from netlearn.result import HeldOut, MomentSpectrum, Status
 from tests.report.results import CASES, affine, in_dimension, made
 
 
@@ -166,17 +165,6 @@ def test_angles_are_between_lines_and_exact_when_small():
     assert len(nearest_angles(affine().network)) == 0
 
 
-def test_leading_features_are_those_that_move_the_rows_most():
-    X = np.array([[1.0, 1.0, 1.0, 100.0], [-1.0, -1.0, -1.0, -100.0]])
-    network = ShallowNetwork(np.zeros(4), [1.0], [[1.0, 0.0, 0.0, 0.0]])
-    result = replace(made(network), held_out=HeldOut(X, np.zeros(2)), names=("a", "b", "c", "d"))
-    vector = np.array([0.1, -0.9, 0.0, 0.05])
-    assert leading_features(result, vector) == [("d", 0.05), ("b", -0.9), ("a", 0.1)]
-    without = replace(result, held_out=None)
-    assert leading_features(without, vector) == [("b", -0.9), ("a", 0.1), ("d", 0.05)]
-    assert leading_features(without, np.array([0.0, 1.0, 0.0, 0.0])) == [("b", 1.0)]
-
-
 def test_names_are_the_users_or_numbered():
     assert feature_names(affine(2)) == ("x1", "x2")
     assert feature_names(replace(affine(2), names=("height", "weight"))) == ("height", "weight")
@@ -184,9 +172,9 @@ def test_names_are_the_users_or_numbered():
 
 def test_moment_matrices_are_named_by_filter_or_symbol():
     eigenvalues = np.ones(2)
-    assert matrix_name(Probe(2, 0, eigenvalues, 1.0)) == "M_2"
-    assert matrix_name(Probe(4, 1, eigenvalues, 1.0)) == "M_4, g_2"
-    assert matrix_name(Probe(4, None, eigenvalues, 1.0, "degree 4")) == "degree 4"
+    assert matrix_name(MomentSpectrum(2, 0, eigenvalues, 1.0)) == "M_2"
+    assert matrix_name(MomentSpectrum(4, 1, eigenvalues, 1.0)) == "M_4, g_2"
+    assert matrix_name(MomentSpectrum(4, None, eigenvalues, 1.0, "degree 4")) == "degree 4"
 
 
 ROTATED = np.linalg.qr(np.random.default_rng(5).standard_normal((6, 6)))[0]

@@ -154,7 +154,7 @@ def test_results_of_the_papers_algorithm_have_a_page():
     assert page.numbers["held-out-error"] == result.certificate.empirical_error
     assert page.numbers["error-bound"] == result.certificate.error_bound
     assert page.numbers["share"] == result.certificate.share
-    kept = [probe.n_kept for probe in result.diagnostics.probes]
+    kept = [spectrum.n_kept for spectrum in result.diagnostics.spectra]
     assert None not in kept
     assert max(kept) == 2
 
@@ -209,8 +209,8 @@ def test_numbers_beside_the_figures_are_those_of_the_result():
     sizes = [row[0] for row in table(page, "units")]
     np.testing.assert_array_equal(sizes, f.coefficients)
     assert [row[0] for row in table(page, "convergence")] == list(result.diagnostics.trace)
-    probe = result.diagnostics.probes[0]
-    assert table(page, "spectra")[0] == [probe.n_kept, probe.noise_floor, *probe.eigenvalues[:6]]
+    spectrum = result.diagnostics.spectra[0]
+    assert table(page, "spectra")[0] == [spectrum.n_kept, spectrum.noise_floor, *spectrum.eigenvalues[:6]]
     parameters, terms = table(page, "parameters"), Terms.of(f)
     np.testing.assert_array_equal(parameters[0], [terms.intercept[0], *terms.linear[0]])
     np.testing.assert_array_equal(

@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from netlearn.network import ShallowNetwork
+from netlearn.report.directions import leading_directions
 from netlearn.report.formula import is_readable, latex_formula, python_code, text_formula
 from netlearn.report.sentences import linear_sentence, unit_sentences
+from netlearn.report.tables import directions_table
 from netlearn.report.terms import Terms, linear_slopes, readable, units
 from netlearn.result import HeldOut
 from tests.report.results import CASES, NASTY, affine, made
@@ -174,3 +176,21 @@ def test_what_estimates_leave_of_a_linear_part_is_not_mentioned_beside_units():
     )
     assert "rooms" not in linear_sentence(tiny)
     assert "rooms" in linear_sentence(meant)
+
+
+def test_weights_at_rounding_are_no_terms():
+    network = ShallowNetwork.from_relu(np.array([[1.0, 1e-15, 0.0], [0.0, 1e-3, 1.0]]), [1.0, 2.0])
+    result = made(network, names=("a", "b", "c"))
+    of_c, of_a = unit_sentences(result)
+    assert of_a.startswith("Once a exceeds ")
+    assert of_c.startswith("Once c + 1 smaller term exceeds ")
+    shown = [row[2].text for row in directions_table(result, leading_directions(result)).rows]
+    assert not any("b" in text for text in shown)
+
+
+def test_directions_that_explain_nothing_are_not_listed():
+    network = ShallowNetwork.from_relu(np.eye(3), [1.0, 1.0, 1e-5])
+    result = made(network)
+    table = directions_table(result, leading_directions(result))
+    assert len(table.rows) == 2
+    assert table.left_out == "1 more direction explains less than 0.1 %."

@@ -4,11 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from netlearn.certify import without_bound
 from netlearn.report.facts import facts
-from netlearn.report.words import as_sentence, certificate_sentence, column, listed, number, percent, short
+from netlearn.report.words import as_sentence, column, listed, number, percent, short, typeset
 from netlearn.result import Status
-from netlearn.words import percent_up, rounded_up
 from tests.report.results import in_dimension
 
 
@@ -50,20 +48,6 @@ def test_ratios_are_percent_where_that_is_readable(ratio, text):
     assert percent(ratio) == text
 
 
-def test_the_certificate_sentence_states_share_bound_and_confidence():
-    certificate = in_dimension(2).certificate
-    sentence = certificate_sentence(certificate)
-    assert sentence.count("confidence 99 %") == 2
-    share, tolerance = percent_up(certificate.share), rounded_up(certificate.tolerance)
-    assert f"at most {share} of new rows have an error above {tolerance}; from 200 held-out rows." in sentence
-    assert f"at most {rounded_up(certificate.error_bound)} with" in sentence
-    assert sentence.startswith("With confidence")
-    assert ". Root mean square error, label noise included, at most" in sentence
-    assert certificate_sentence(None) == "There is no certificate."
-    without = certificate_sentence(without_bound(certificate, "3 fresh rows are too few"))
-    assert without.endswith("No bound on the root mean square error: 3 fresh rows are too few.")
-
-
 def test_the_facts_are_the_numbers_of_the_result():
     result = in_dimension(3)
     values = {fact.key: fact.value for fact in facts(result)}
@@ -89,3 +73,16 @@ def test_sentences_begin_and_end_as_such():
     assert listed(["a", "b", "c"]) == "a, b and c"
     assert (listed(["a"]), listed([])) == ("a", "")
     assert (short("abcdef", 4), short("abcd", 4)) == ("abc…", "abcd")
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("above 2.67e-15; from 8 rows", "above 2.67×10⁻¹⁵; from 8 rows"),
+        ("at most 1e+20", "at most 1×10²⁰"),
+        ("the mean -0.002, fold 1-2", "the mean −0.002, fold 1-2"),
+        ("a column x1e-5 and 12", "a column x1e-5 and 12"),
+    ],
+)
+def test_numbers_of_a_sentence_are_typeset(text, shown):
+    assert typeset(text) == shown

@@ -94,11 +94,11 @@ def test_a_block_for_several_parts_is_as_many_times_longer():
 def test_large_rows_in_single_precision_are_not_copied_into_it(dtype, monkeypatch):
     X, y = np.random.default_rng(0).standard_normal((100, 3)).astype(dtype), np.zeros(100)
     rows = SelectedRows(X, y, np.arange(99, -1, -1))
-    assert hasattr(rows, "single")
+    assert rows.can_be_single
     monkeypatch.setattr(arrays, "_LARGE", 150)
     # A copy of doubles takes half their memory; one of singles as much as they do.
-    assert hasattr(rows, "single") == (dtype == np.float64)
-    assert hasattr(rows.head(50), "single")
+    assert rows.can_be_single == (dtype == np.float64)
+    assert rows.head(50).can_be_single
 
 
 def test_the_shorter_copy_is_gone_before_the_longer_one_is_made():

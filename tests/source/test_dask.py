@@ -14,15 +14,14 @@ import pandas as pd
 import pytest
 from distributed import Client, LocalCluster
 
-from netlearn import FileSource, corridor, learn, teachers
+from netlearn import FileSource, learn, learning, pipeline, teachers
 from netlearn.errors import InputError
-from netlearn.polish import stream as polish_stream
+from netlearn.fit import stream as fit_stream
 from netlearn.source import checkpoint as checkpoint_module
 from netlearn.source import dask as dask_module
 from netlearn.source import samples as samples_module
 from netlearn.source.dask import DaskSource
-from netlearn.source.stream import over_rows
-from tests.polish.several import network
+from tests.fit.several import network
 
 K, D, N = 3, 6, 24_000
 TARGET = teachers.random(K, D, 0)
@@ -53,8 +52,8 @@ def frames(X, y, n_partitions, **dtypes):
 
 @pytest.fixture(autouse=True)
 def little_is_held(monkeypatch):
-    monkeypatch.setattr(corridor, "_LARGE_FILE", 2**14)
-    monkeypatch.setattr(corridor, "_SMALLEST_PILOT", 2000)
+    monkeypatch.setattr(learning, "LARGE_FILE", 2**14)
+    monkeypatch.setattr(pipeline, "SMALLEST_PILOT", 2000)
 
 
 @pytest.fixture
@@ -71,7 +70,7 @@ WIDE = 1000
 
 def rows_of(source, start=0, marked=()):
     """All rows from `start` on as a pass sees them, and which of them are marked."""
-    stretches = over_rows(_as_list, source, np.array(marked, dtype=int), WIDE, start)
+    stretches = source.over_rows(_as_list, np.array(marked, dtype=int), WIDE, start)
     X, y, here = zip(*(block for stretch in stretches for block in stretch), strict=True)
     return np.vstack(X), np.concatenate(y), np.concatenate(here)
 
@@ -152,7 +151,7 @@ def test_exact_labels_give_the_network_that_arrays_give():
     held = learn(X, y, n_hidden=K, rng=0)
     streamed = learn(*arrays(X, y, UNEVEN), n_hidden=K, rng=0)
     assert streamed.status is held.status
-    assert streamed.diagnostics.rows["polish"] == N - streamed.diagnostics.rows["certify"]
+    assert streamed.diagnostics.rows["fit"] == N - streamed.diagnostics.rows["certify"]
     assert streamed.diagnostics.rows["train"] < N / 8
     assert streamed.network.distance(held.network) <= 1e-8 * held.network.norm()
 
@@ -406,7 +405,7 @@ def test_a_worker_that_is_killed_in_the_middle_of_a_pass_costs_nothing_but_time(
     undisturbed = learn(X, y, n_hidden=K, rng=0).network
     before = set(client.run(os.getpid).values())
     added = [0]
-    add = polish_stream._Sums.__add__
+    add = fit_stream._Sums.__add__
 
     def killing(self, other):
         added[0] += 1
@@ -414,7 +413,7 @@ def test_a_worker_that_is_killed_in_the_middle_of_a_pass_costs_nothing_but_time(
             os.kill(min(before), signal.SIGKILL)
         return add(self, other)
 
-    monkeypatch.setattr(polish_stream._Sums, "__add__", killing)
+    monkeypatch.setattr(fit_stream._Sums, "__add__", killing)
     found = learn(X, y, n_hidden=K, rng=0).network
     assert added[0] >= 120
     client.wait_for_workers(2, timeout=60)
@@ -436,13 +435,13 @@ def test_a_partition_that_kills_its_workers_is_given_up(cluster):
 
 
 def test_a_cluster_that_ends_in_the_middle_is_told_in_one_sentence(cluster, monkeypatch):
-    add = polish_stream._Sums.__add__
+    add = fit_stream._Sums.__add__
 
     def ending(self, other):
         cluster.close()
         return add(self, other)
 
-    monkeypatch.setattr(polish_stream._Sums, "__add__", ending)
+    monkeypatch.setattr(fit_stream._Sums, "__add__", ending)
     with pytest.raises(ConnectionError, match="cluster was lost"):
         learn(*arrays(*planted(), 400), n_hidden=K, rng=0)
 

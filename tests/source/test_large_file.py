@@ -19,7 +19,7 @@ GROUP, HELD_ENTRIES, CHUNK_ENTRIES, MOST = 2**14, 2**19, 2**18, 2000
 # Not ru_maxrss, which begins at what the parent holds. A tiny file comes first, so that all modules are loaded.
 LEARN = f"""
 import json, sys
-from netlearn import FileSource, corridor, learn
+from netlearn import FileSource, learn, learning, pipeline
 from netlearn.source import files, samples
 
 def peak():
@@ -27,7 +27,7 @@ def peak():
         return next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmHWM"))
 
 tiny, path, model = sys.argv[1:]
-corridor._LARGE_FILE, corridor._SMALLEST_PILOT, samples._MOST = {HELD_ENTRIES}, 2000, {MOST}
+learning.LARGE_FILE, pipeline.SMALLEST_PILOT, samples._MOST = {HELD_ENTRIES}, 2000, {MOST}
 files._CHUNK_ENTRIES = {CHUNK_ENTRIES}
 learn(FileSource(tiny, target="y"), n_hidden=1, rng=0)
 before = peak()
@@ -73,8 +73,8 @@ def test_memory_depends_on_the_rows_held_and_not_on_their_number(tiny, folder, t
     grown, status, rows = learned(tiny, folder / "0.parquet", tmp_path / "half.safetensors")
     grown_twice, status_twice, rows_twice = learned(tiny, folder, tmp_path / "all.safetensors")
     assert status == status_twice == "RECOVERED"
-    assert rows["polish"] == N - MOST
-    assert rows_twice["polish"] == 2 * N - MOST
+    assert rows["fit"] == N - MOST
+    assert rows_twice["fit"] == 2 * N - MOST
     target = teachers.random(K, D, 0)
     for name in ("half", "all"):
         network = ShallowNetwork.load(tmp_path / f"{name}.safetensors")

@@ -11,7 +11,7 @@ import pyarrow
 import pytest
 from pyarrow import parquet
 
-from netlearn import FileSource, LearnResult, corridor, learn
+from netlearn import FileSource, LearnResult, learn, learning, pipeline
 from netlearn.errors import InputError
 from netlearn.network import files as network_files
 from netlearn.source import files
@@ -214,8 +214,8 @@ def _total(X, y, here):
 
 
 def test_a_large_file_with_gaps_and_texts_is_streamed(monkeypatch):
-    monkeypatch.setattr(corridor, "_LARGE_FILE", 2**12)
-    monkeypatch.setattr(corridor, "_SMALLEST_PILOT", 500)
+    monkeypatch.setattr(learning, "LARGE_FILE", 2**12)
+    monkeypatch.setattr(pipeline, "SMALLEST_PILOT", 500)
     rng = np.random.default_rng(0)
     n = 5000
     made = pd.DataFrame(rng.standard_normal((n, 3)), columns=list("abc"))
@@ -224,7 +224,7 @@ def test_a_large_file_with_gaps_and_texts_is_streamed(monkeypatch):
     made.loc[rng.choice(n, 100, replace=False), "c"] = np.nan
     made.to_csv("t.csv.gz", index=False)
     result = learn(FileSource("t.csv.gz", "t", missing="drop", encode="onehot"), n_hidden=1, rng=0)
-    assert result.diagnostics.rows["polish"] + result.diagnostics.rows["certify"] == n - 100
+    assert result.diagnostics.rows["fit"] + result.diagnostics.rows["certify"] == n - 100
     assert result.status.name == "RECOVERED"
     assert any("100 of 5,000 rows were left out" in note for note in result.diagnostics.notes)
 

@@ -38,3 +38,14 @@ def test_labels_are_computed_from_the_rows_as_they_are(rows, outputs, monkeypatc
     again = changed.relabelled(lambda X, y: 3.0 * y)
     np.testing.assert_allclose(np.concatenate([y for _, y in again.blocks()]), 3 * expected, rtol=1e-14)
     np.testing.assert_array_equal(rows.in_memory().y, held.y)
+
+
+def test_rows_that_are_not_to_be_copied_stay_so_with_other_labels():
+    lean = ArraySource(np.ones((N, D)), np.ones(N), can_be_single=False)
+    for rows in (
+        lean.head(9),
+        lean.relabelled(lambda X, y: 2.0 * y),
+        lean.relabelled(lambda X, y: y).head(5),
+    ):
+        assert not rows.can_be_single
+    assert ArraySource(np.ones((N, D)), np.ones(N)).relabelled(lambda X, y: y).can_be_single

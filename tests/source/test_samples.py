@@ -21,7 +21,7 @@ def numbered(n, d=3):
 
 def of(n_features=3, **options):
     """The division `learn` makes of rows with so many features, as a function of their number."""
-    options = {"n_hidden": 1, "n_enough": 90, **options}
+    options = {"n_hidden": 1, "n_enough": 90, "per_unknown": 5.0, **options}
     return lambda n: HoldOut.of(n, n_features, **options)
 
 
@@ -42,7 +42,8 @@ def test_split_is_a_partition(n, share):
     assert samples.n_train + samples.n_judge + samples.n_reserve == len(rows.y)
     # The reserve comes last, so that rows before it can be fitted alone.
     np.testing.assert_array_equal(reserve.y, rows.y[samples.n_train + samples.n_judge :])
-    assert of(share=share)(n) == HoldOut(len(fresh.y), samples.n_reserve)
+    out = of(share=share)(n)
+    assert (out.n_fresh, out.n_reserve) == (len(fresh.y), samples.n_reserve)
 
 
 def test_a_twentieth_judges_and_a_fiftieth_certifies_whatever_the_labels():
@@ -67,7 +68,9 @@ def test_a_twentieth_judges_and_a_fiftieth_certifies_whatever_the_labels():
         # What learns keeps five rows for each of (k + 1)(d + 1) unknowns: here 150 of 180, then all.
         (180, 14, 1, 20, 10),
         (150, 14, 1, 20, 0),
-        (700, 30, 10, 20, 0),
+        # With fewer than 2.5 rows for each unknown of the width asked for, hardly any are held out.
+        (700, 30, 10, 14, 0),
+        (900, 30, 10, 20, 0),
         (1_700, 30, 9, 100, 50),
         # Where the number of units is not known, four are expected.
         (700, 30, "auto", 20, 0),
@@ -79,7 +82,10 @@ def test_a_twentieth_judges_and_a_fiftieth_certifies_whatever_the_labels():
     ],
 )
 def test_how_many_rows_are_held_out(n, d, n_hidden, fresh, reserve):
-    assert of(d, n_hidden=n_hidden)(n) == HoldOut(fresh, reserve)
+    out = of(d, n_hidden=n_hidden)(n)
+    assert (out.n_fresh, out.n_reserve) == (fresh, reserve)
+    few = n_hidden != "auto" and (n_hidden + 1) * (d + 1) < n < 2.5 * (n_hidden + 1) * (d + 1)
+    assert out.n_judge == (fresh if few else None)
 
 
 @pytest.mark.parametrize(

@@ -3,13 +3,12 @@
 import numpy as np
 import pytest
 
-from netlearn import FileSource, learn, teachers
-from netlearn import corridor as corridor_module
+from netlearn import FileSource, learn, learning, pipeline, teachers
 from netlearn.errors import InputError
 from netlearn.source import ArraySource
 from netlearn.source.samples import HoldOut, hold
 from netlearn.source.stream import Streamed, gathered
-from tests.polish.several import network
+from tests.fit.several import network
 
 
 def numbered(n, d=3, outputs=()):
@@ -83,14 +82,14 @@ def test_a_file_is_learned_alike_held_or_streamed(tmp_path, monkeypatch, noise, 
     np.save(tmp_path / "rows.npy", np.column_stack([X, y + noise * rng.standard_normal(y.shape)]))
     found = []
     for entries in (2**30, 2**15):
-        monkeypatch.setattr(corridor_module, "_LARGE_FILE", entries)
-        monkeypatch.setattr(corridor_module, "_SMALLEST_PILOT", 2000)
+        monkeypatch.setattr(learning, "LARGE_FILE", entries)
+        monkeypatch.setattr(pipeline, "SMALLEST_PILOT", 2000)
         source = FileSource(tmp_path / "rows.npy", target=list(range(d, d + m)))
         found.append(learn(source, n_hidden=k, rng=0))
     held, streamed = found
     assert streamed.network.coefficients.shape == target.coefficients.shape
-    assert "polish" not in held.diagnostics.rows
-    assert streamed.diagnostics.rows["polish"] == n - streamed.diagnostics.rows["certify"]
+    assert "fit" not in held.diagnostics.rows
+    assert streamed.diagnostics.rows["fit"] == n - streamed.diagnostics.rows["certify"]
     assert streamed.status is held.status
     unknowns = (k + 1) * d if m == 1 else (k + m) * (d + 1) + k * (m - 1)
     error = noise * np.sqrt(unknowns / n) or 1.0
@@ -102,8 +101,8 @@ def test_a_file_is_learned_alike_held_or_streamed(tmp_path, monkeypatch, noise, 
 
 
 def test_a_stream_without_labels_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(corridor_module, "_LARGE_FILE", 2**10)
-    monkeypatch.setattr(corridor_module, "_SMALLEST_PILOT", 100)
+    monkeypatch.setattr(learning, "LARGE_FILE", 2**10)
+    monkeypatch.setattr(pipeline, "SMALLEST_PILOT", 100)
     np.save(tmp_path / "rows.npy", np.random.default_rng(0).standard_normal((1000, 4)))
     with pytest.raises(InputError, match="y must have at least one column"):
         learn(FileSource(tmp_path / "rows.npy", target=[]), n_hidden=1, rng=0)
@@ -113,8 +112,8 @@ def test_a_pass_or_two_are_enough_for_exact_labels(tmp_path, monkeypatch):
     target = teachers.random(2, 5, 0)
     X = np.random.default_rng(1).standard_normal((50_000, 5))
     np.save(tmp_path / "rows.npy", np.column_stack([X, target(X)]))
-    monkeypatch.setattr(corridor_module, "_LARGE_FILE", 2**15)
-    monkeypatch.setattr(corridor_module, "_SMALLEST_PILOT", 2000)
+    monkeypatch.setattr(learning, "LARGE_FILE", 2**15)
+    monkeypatch.setattr(pipeline, "SMALLEST_PILOT", 2000)
     source = FileSource(tmp_path / "rows.npy")
     passes = []
     chunks = source._chunks

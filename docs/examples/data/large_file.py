@@ -55,17 +55,17 @@ class PowerCutError(Exception):
 before = []
 
 
-def cut_at_the_polish(progress):
+def cut_at_the_last_fit(progress):
     """Let the run go on until the refinement."""
     before.append(progress)
-    if progress.room == "polish":
+    if progress.step == "fit":
         raise PowerCutError
 
 
 data = FileSource(folder, target="y")
 saved = folder.with_suffix(".checkpoint")
 try:
-    learn(data, n_hidden=5, rng=0, checkpoint=saved, progress=cut_at_the_polish)
+    learn(data, n_hidden=5, rng=0, checkpoint=saved, progress=cut_at_the_last_fit)
 except PowerCutError:
     kept = sum(path.stat().st_size for path in saved.rglob("*") if path.is_file())
     print(f"cut off; the checkpoint keeps {kept / 1e6:.0f} MB")
@@ -96,13 +96,13 @@ colours = {
     "moments": figures.PURPLE,
     "subspace": figures.GREEN,
     "search": figures.ORANGE,
-    "polish": figures.BLUE,
+    "fit": figures.BLUE,
     "certify": figures.VERMILION,
 }
 figure, ax = plt.subplots(figsize=(8, 2.6), layout="constrained")
 for place, heard in enumerate((after, before)):
     for this, following in pairwise(heard):
-        ax.barh(place, following.seconds - this.seconds, left=this.seconds, color=colours[this.room])
+        ax.barh(place, following.seconds - this.seconds, left=this.seconds, color=colours[this.step])
 ax.plot(before[-1].seconds, 1, "kx", markersize=10, markeredgewidth=2)
 for step, colour in colours.items():
     ax.barh(0, 0, color=colour, label=step_name(step))

@@ -49,13 +49,13 @@ for name in ("N", "N_val", "N_val_printed", "sets"):
 
 found = find_subspace(sample, schedule, rng=np.random.default_rng(1))
 figure, ax = plt.subplots(figsize=(9.5, 3.4), layout="constrained")
-for place, probe in enumerate(found.probes):
-    values = np.abs(probe.eigenvalues)
-    kept = np.arange(d) < probe.n_kept
+for place, spectrum in enumerate(found.spectra):
+    values = np.abs(spectrum.eigenvalues)
+    kept = np.arange(d) < spectrum.n_kept
     ax.semilogy(np.full(d, place)[kept], values[kept], "o", color=BLUE, markersize=5)
     ax.semilogy(np.full(d, place)[~kept], values[~kept], "o", color=GREY, markersize=3)
-    ax.semilogy([place - 0.35, place + 0.35], [NOISE_CUT * probe.noise_floor] * 2, color=VERMILION)
-ax.set_xticks(range(len(found.probes)), [f"$M_{probe.order}$" for probe in found.probes], fontsize=7)
+    ax.semilogy([place - 0.35, place + 0.35], [NOISE_CUT * spectrum.noise_floor] * 2, color=VERMILION)
+ax.set_xticks(range(len(found.spectra)), [f"$M_{spectrum.order}$" for spectrum in found.spectra], fontsize=7)
 ax.set(ylabel="|eigenvalue|", title="Spectra; the red line is four times the noise, blue is kept")
 
 # %%

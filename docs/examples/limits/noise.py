@@ -12,7 +12,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from netlearn import learn, teachers
-from netlearn.polish import Iterate, finish
+from netlearn.fit import Params, Problem, finish
 from netlearn.report import figures
 from netlearn.source import ArraySource
 
@@ -27,9 +27,9 @@ n_unknowns = (k + 1) * d + 1  # units without biases, and an affine part
 
 def from_truth(y):
     """Return the network of least squares that is started at the truth."""
-    start = Iterate.from_network((1 / spread) * target)
-    found = finish(ArraySource(X, y / spread), start, biases=False, max_rounds=200)
-    return spread * found.iterate.to_network()
+    problem = Problem(ArraySource(X, y / spread), biases=False)
+    start = Params.from_network((1 / spread) * target)
+    return spread * finish(problem, start, max_rounds=200).params.to_network()
 
 
 # %%

@@ -1,13 +1,20 @@
 """The array namespace of the inputs, and the one check that input arrays pass."""
 
+from typing import Any, NoReturn, TypeAlias
+
 import array_api_compat
-import array_api_compat.numpy as numpy_namespace
 import numpy as np
+from array_api_compat import numpy as _numpy_namespace
 
 from netlearn.errors import InputError
 
+# Its functions are made when it is imported, where no type checker sees them.
+numpy_namespace: Any = _numpy_namespace
+Array: TypeAlias = Any
+"""An array of any library: their types share nothing that a type checker could see."""
 
-def namespace(*arrays):
+
+def namespace(*arrays: Array) -> Any:
     """Array-API namespace that all `arrays` share.
 
     Parameters
@@ -29,7 +36,7 @@ def namespace(*arrays):
         ) from None
 
 
-def as_like(value, like):
+def as_like(value: Array, like: Array) -> Array:
     """`value` in the library, on the device and in the precision of `like`; itself where it is there already.
 
     Parameters
@@ -44,18 +51,18 @@ def as_like(value, like):
     return xp.asarray(value, dtype=like.dtype, device=array_api_compat.device(like))
 
 
-def to_numpy(array) -> np.ndarray:
+def to_numpy(array: Array) -> np.ndarray:
     """`array` as a NumPy array in the memory of the host; no copy where it is one."""
     return np.asarray(array.cpu() if hasattr(array, "cpu") else array)
 
 
-def refuse_masked(name, value) -> None:
+def refuse_masked(name: str, value: object) -> None:
     """Refuse an array with masked entries: the numbers behind the mask would be taken for data."""
     if np.ma.is_masked(value):
         raise InputError(f"{name} must not be masked; fill the masked entries or drop their rows first.")
 
 
-def _refuse_unusual(name, tensor, xp) -> None:
+def _refuse_unusual(name: str, tensor: Array, xp: Any) -> None:
     """Refuse tensors that have no NumPy counterpart."""
     dense = str(tensor.layout) == "torch.strided" and tensor.device.type != "meta"
     known = not tensor.dtype.is_floating_point or tensor.dtype in (xp.float16, xp.float32, xp.float64)
@@ -66,12 +73,14 @@ def _refuse_unusual(name, tensor, xp) -> None:
         )
 
 
-def refuse_infinite(name):
+def refuse_infinite(name: str) -> NoReturn:
     """Say that an array holds what is no number."""
     raise InputError(f"{name} must be finite; got NaN or infinity. Drop or repair those rows first.")
 
 
-def real_array(name, value, *, ndim, like=None, is_read_later=False):
+def real_array(
+    name: str, value: Any, *, ndim: int, like: Array | None = None, is_read_later: bool = False
+) -> Array:
     """`value` as a finite real array with `ndim` axes, or one sentence on why it is not.
 
     The element type is kept: rows in float32 are widened tile by tile where they are used, never as a whole.
@@ -94,6 +103,7 @@ def real_array(name, value, *, ndim, like=None, is_read_later=False):
         `value` itself where nothing had to change.
     """
     refuse_masked(name, value)
+    array: Array
     try:
         if like is not None:
             array = namespace(like).asarray(value, device=array_api_compat.device(like))

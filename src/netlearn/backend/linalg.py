@@ -1,4 +1,4 @@
-"""Factorisations that cannot end a run, for NumPy and for torch.
+"""Factorisations that cannot end a run, for NumPy, for torch and for other libraries of the array API standard.
 
 In exact arithmetic every matrix here is positive definite. Rounding, units that coincide and rows that show nothing
 make them singular or slightly indefinite, and then Cholesky's factorisation does not exist. Each function goes on to
@@ -7,9 +7,10 @@ matrix is not finite, there is nothing to be learned from it, and the solution i
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
-from array_api_compat import is_numpy_array
+from array_api_compat import is_numpy_array, is_torch_array
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, cholesky
 
 from netlearn.backend.arrays import as_like, namespace, to_numpy
@@ -49,7 +50,13 @@ def spd_root(A: np.ndarray) -> np.ndarray:
         root = _positive_part(A, keep_all=True)
     if root is None:
         return np.eye(len(A))
-    return np.linalg.qr((root[1] * root[0]).T, mode="r")
+    return upper_factor((root[1] * root[0]).T)
+
+
+def upper_factor(A: np.ndarray) -> np.ndarray:
+    """Return R of A = Q R."""
+    R: Any = np.linalg.qr(A, mode="r")  # NumPy's own types know the pair (Q, R) alone
+    return R
 
 
 def _cholesky(A) -> Callable | None:
@@ -60,12 +67,19 @@ def _cholesky(A) -> Callable | None:
         except (LinAlgError, ValueError):
             return None
         return lambda b: cho_solve(factor, b)
-    import torch
+    if is_torch_array(A):
+        import torch
 
-    L, failed = torch.linalg.cholesky_ex(A)
-    if failed or not bool(torch.isfinite(L).all()):
+        L, failed = torch.linalg.cholesky_ex(A)
+        if failed or not bool(torch.isfinite(L).all()):
+            return None
+        return lambda b: torch.cholesky_solve(b, L)
+    xp = namespace(A)
+    try:
+        inverse = xp.linalg.inv(xp.linalg.cholesky(A))  # the standard knows no triangular systems
+    except (LinAlgError, ValueError):
         return None
-    return lambda b: torch.cholesky_solve(b, L)
+    return (lambda b: inverse.T @ (inverse @ b)) if bool(xp.all(xp.isfinite(inverse))) else None
 
 
 def _positive_part(A, *, keep_all: bool = False) -> tuple[np.ndarray, np.ndarray] | None:

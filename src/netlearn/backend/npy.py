@@ -11,7 +11,7 @@ import struct
 import zipfile
 import zlib
 from dataclasses import dataclass
-from typing import BinaryIO
+from typing import IO
 
 import numpy as np
 
@@ -52,7 +52,7 @@ class Header:
         return math.prod(self.shape) * self.dtype.itemsize
 
 
-def read_header(stream: BinaryIO) -> Header:
+def read_header(stream: IO[bytes]) -> Header:
     """Read the header at the place of a stream; the values follow. A `ValueError` says what is wrong with it."""
     try:
         version = np.lib.format.read_magic(stream)
@@ -66,7 +66,7 @@ def read_header(stream: BinaryIO) -> Header:
     return header
 
 
-def read_values(stream: BinaryIO, dtype: np.dtype, count: int) -> np.ndarray:
+def read_values(stream: IO[bytes], dtype: np.dtype, count: int) -> np.ndarray:
     """Read `count` values from the place of a stream, as an array with one axis."""
     wanted, data = count * dtype.itemsize, bytearray()
     # In pieces, as a stream may allocate what it is asked for.
@@ -77,13 +77,13 @@ def read_values(stream: BinaryIO, dtype: np.dtype, count: int) -> np.ndarray:
     return np.frombuffer(data, dtype)
 
 
-def check_end(stream: BinaryIO) -> None:
+def check_end(stream: IO[bytes]) -> None:
     """Refuse a member of an archive with more in it than its array; only at its end an archive tells damage."""
     if stream.read(1):
         raise ValueError("it holds more than its header says")
 
 
-def read_array(stream: BinaryIO) -> np.ndarray:
+def read_array(stream: IO[bytes]) -> np.ndarray:
     """Read a whole array of an archive; one of Python objects is a `ValueError`."""
     header = read_header(stream)
     values = read_values(stream, header.dtype, math.prod(header.shape))
@@ -91,7 +91,7 @@ def read_array(stream: BinaryIO) -> np.ndarray:
     return values.reshape(header.shape, order="F" if header.fortran else "C")
 
 
-def open_member(archive: zipfile.ZipFile, member: str) -> BinaryIO:
+def open_member(archive: zipfile.ZipFile, member: str) -> IO[bytes]:
     """Open an array of an npz archive; other compressions than NumPy's own could blow up a file beyond measure."""
     if archive.getinfo(member).compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise ValueError(f"{member} is compressed in a way that NumPy does not write")

@@ -1,4 +1,4 @@
-"""Room 6, CERTIFY: what rows that took no part in learning prove about a network."""
+"""Certify: what rows that took no part in learning prove about a network."""
 
 from netlearn.certify.certificate import (
     STEEPNESS,

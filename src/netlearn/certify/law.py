@@ -22,6 +22,7 @@ import numpy as np
 from scipy.special import ndtri
 from scipy.stats import beta, chi2, kurtosistest, skewtest
 
+from netlearn.backend.linalg import upper_factor
 from netlearn.certify.slope import Slopes, steepest
 
 STANDARD, NORMAL, BOX = "N(0, I)", "normal", "box"
@@ -140,5 +141,5 @@ def slope_in_normal(
     # Along each unit, and for the linear part, the two norms, the patterns and the target one vector each.
     factor = math.sqrt((n - 1) / chi2.ppf(failure_prob / (k + 5), n - 1))
     # The network's vectors in coordinates in which the sample covariance is the identity.
-    R = np.linalg.qr(spread.along - spread.along.mean(axis=0), mode="r").T / math.sqrt(n - 1)
+    R = upper_factor(spread.along - spread.along.mean(axis=0)).T / math.sqrt(n - 1)
     return factor * steepest(R[:m], Lambda, R[m:]), lambda slope: factor * spread.largest * slope

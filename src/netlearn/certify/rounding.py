@@ -45,8 +45,8 @@ def _steps(y: np.ndarray) -> tuple[str, np.ndarray]:
         return f"multiples of {step:.3g}", np.full(len(y), step)
     if len(y) > 0 and np.array_equal(half, y):
         # Of labels near zero it is the network's own error that shows: the rounding of the others.
-        step = np.spacing(np.maximum(np.abs(half), np.float16(np.std(y))))
-        return "numbers of half precision", step.astype(float)
+        steps = np.spacing(np.maximum(np.abs(half), np.float16(np.std(y))))
+        return "numbers of half precision", steps.astype(float)
     return "", np.zeros(len(y))
 
 

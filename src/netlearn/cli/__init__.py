@@ -343,6 +343,26 @@ def predict(
     deliver(answer(model, data, target, out, missing), as_json=json)
 
 
+@app.command(epilog="Example: netlearn explain model.safetensors new.csv --out contributions.csv")
+def explain(
+    model: Model,
+    data: Data,
+    out: Annotated[
+        str | None,
+        typer.Option(
+            "--out", "-o", help="Where to write all rows, and what each unit adds: .csv, .parquet or .npy."
+        ),
+    ] = None,
+    missing: MissingAsLearned = None,
+    json: Json = False,
+) -> None:
+    """Show why rows are predicted as they are: what each column adds to the prediction for the mean row."""
+    from netlearn.cli.explain import answer
+    from netlearn.cli.output import deliver
+
+    deliver(answer(model, data, out, missing), as_json=json)
+
+
 @app.command(epilog="Example: netlearn recheck model.safetensors fresh.csv --epsilon 0.1")
 def recheck(
     model: Model,

@@ -6,14 +6,14 @@ import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from netlearn.backend.extras import need
 from netlearn.cli.output import working
 from netlearn.errors import InputError
 
 if TYPE_CHECKING:
-    from distributed import Client, LocalCluster
+    from distributed import Client
 
 _PATIENCE = 10
 """Seconds that a scheduler has to answer."""
@@ -57,7 +57,7 @@ class Cluster:
         finally:
             logging.disable(logging.NOTSET)
 
-    def _local(self) -> LocalCluster:
+    def _local(self) -> Any:
         from distributed import LocalCluster
 
         with working(f"Starting {self.workers} workers"):

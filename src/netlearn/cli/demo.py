@@ -20,10 +20,10 @@ from netlearn.cli.describe import (
     compare,
     comparison_data,
     network_data,
-    probes_table,
     progress_sentence,
     result_card,
     result_data,
+    spectra_table,
 )
 from netlearn.cli.output import NOT_CERTIFIED, Answer, number, table
 from netlearn.paper.schedule import NOISE_CUT
@@ -90,9 +90,9 @@ def learn_as_printed(rng: np.random.Generator) -> Section:
         f"Planted: {SMALL_HIDDEN} neurons of alternating sign in a random plane of {SMALL_FEATURES} dimensions. "
         f"Algorithm 1 sees rows (x, f(x)) with x ~ N(0, I) and is asked for an error of at most {EPSILON:g}.\n"
     )
-    spectra = probes_table(
+    spectra = spectra_table(
         f"Moment matrices: kept is what reaches {NOISE_CUT:g} times the noise",
-        result.diagnostics.probes,
+        result.diagnostics.spectra,
         cut=NOISE_CUT,
     )
     view = Group(_heading("1. Algorithm 1, as printed"), words, spectra, result_card(result, comparison))
@@ -129,7 +129,9 @@ def learn_in_practice(rng: np.random.Generator, tell: Tell) -> tuple[Section, di
         "as Algorithm 1 and gradient descent on the square loss do, needs d^Omega(k). Filters of the label are "
         f"under no such bound. learn sees {N_ROWS:,} rows and is not told the number of neurons.\n"
     )
-    spectra = probes_table("Moment matrices: kept is what stands out of the noise", result.diagnostics.probes)
+    spectra = spectra_table(
+        "Moment matrices: kept is what stands out of the noise", result.diagnostics.spectra
+    )
     view = Group(_heading("2. The practical learner"), words, spectra, result_card(result, comparison))
     return Section(result, comparison, data, view), needed
 
@@ -159,7 +161,7 @@ def side_by_side(printed: Section, practical: Section, needed: dict[str, Any]) -
 
 def _highest_degree(data: dict[str, Any]) -> str:
     """Of the moment matrices that V was joined from."""
-    return str(max((probe["order"] for probe in data["probes"] if probe["n_kept"]), default=0))
+    return str(max((spectrum["order"] for spectrum in data["spectra"] if spectrum["n_kept"]), default=0))
 
 
 def _heading(words: str) -> Text:

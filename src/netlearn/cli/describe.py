@@ -1,7 +1,7 @@
 """Results in words, tables and JSON; shared by every command that learns."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ from rich.text import Text
 from netlearn.certify import Certificate, Score
 from netlearn.cli.output import card, table
 from netlearn.network import ShallowNetwork
-from netlearn.result import LearnResult, Probe
+from netlearn.result import LearnResult, MomentSpectrum
 from netlearn.subspace import sine
 from netlearn.words import bound_sentence, percent_up, rounded_up, share_sentence, step_name
 
@@ -50,7 +50,7 @@ def compare(result: LearnResult, target: ShallowNetwork) -> Comparison:
     if result.subspace is not None and result.subspace.shape[1] and target.n_hidden:
         basis, strengths, _ = np.linalg.svd(target.units.T, full_matrices=False)
         angle = sine(basis[:, strengths > 1e-9 * strengths[0]], result.subspace)
-    if result.network is not None:
+    if result.has_network:
         error = target.distance(result.network)
     norm = target.norm()
     return Comparison(angle, error, None if error is None or norm == 0.0 else error / norm)
@@ -97,11 +97,11 @@ def result_data(result: LearnResult, *, cut: float | None = None) -> dict[str, A
         "message": result.message,
         "success": result.success,
         "score": None if result.score is None else score_data(result.score),
-        "network": None if result.network is None else network_data(result.network),
+        "network": network_data(result.network) if result.has_network else None,
         "certificate": None if result.certificate is None else certificate_data(result.certificate),
         "subspace": None if result.subspace is None else result.subspace.tolist(),
         "subspace_dimension": None if result.subspace is None else result.subspace.shape[1],
-        "probes": [probe_data(probe, cut=cut) for probe in seen.probes],
+        "spectra": [spectrum_data(spectrum, cut=cut) for spectrum in seen.spectra],
         "n_candidates": seen.n_candidates,
         "n_tried": seen.n_tried,
         "trace": list(seen.trace),
@@ -124,15 +124,15 @@ def score_data(score: Score) -> dict[str, Any]:
     }
 
 
-def probe_data(probe: Probe, *, cut: float | None = None) -> dict[str, Any]:
+def spectrum_data(spectrum: MomentSpectrum, *, cut: float | None = None) -> dict[str, Any]:
     """Give the eigenvalues of a moment matrix, its noise floor and how many were kept."""
     return {
-        "name": probe_name(probe),
-        "order": probe.order,
-        "direction": probe.direction,
-        "eigenvalues": probe.eigenvalues.tolist(),
-        "noise_floor": probe.noise_floor,
-        "n_kept": n_kept(probe, cut=cut),
+        "name": spectrum_name(spectrum),
+        "order": spectrum.order,
+        "direction": spectrum.direction,
+        "eigenvalues": spectrum.eigenvalues.tolist(),
+        "noise_floor": spectrum.noise_floor,
+        "n_kept": n_kept(spectrum, cut=cut),
     }
 
 
@@ -150,7 +150,7 @@ def comparison_data(comparison: Comparison) -> dict[str, Any]:
 
 def progress_sentence(progress: "Progress") -> str:
     """Say in one line where a run is."""
-    return f"{step_name(progress.room)}: {progress.message} ({progress.seconds:.0f} s)"
+    return f"{step_name(progress.step)}: {progress.message} ({progress.seconds:.0f} s)"
 
 
 def certificate_sentences(certificate: Certificate) -> Iterator[tuple[str, str]]:
@@ -173,23 +173,25 @@ def shape(network: ShallowNetwork) -> str:
     return f"{neurons(network)} on {d} feature{'' if d == 1 else 's'}{outputs}"
 
 
-def probe_name(probe: Probe) -> str:
+def spectrum_name(spectrum: MomentSpectrum) -> str:
     """Name the matrix: by what was done to the labels, or by the paper's symbol."""
-    if probe.name:
-        return probe.name
+    if spectrum.name:
+        return spectrum.name
     # M_2 is the one matrix that does not depend on g.
-    return f"M_{probe.order}" if probe.order == 2 else f"M_{probe.order}, g_{probe.direction + 1}"
+    if spectrum.order == 2 or spectrum.direction is None:
+        return f"M_{spectrum.order}"
+    return f"M_{spectrum.order}, g_{spectrum.direction + 1}"
 
 
-def n_kept(probe: Probe, *, cut: float | None = None) -> int:
+def n_kept(spectrum: MomentSpectrum, *, cut: float | None = None) -> int:
     """Count the eigenvectors that were kept.
 
     Where the learner did not decide matrix by matrix, those whose eigenvalue reaches `cut` times the noise
     floor.
     """
-    if probe.n_kept is not None or cut is None:
-        return probe.n_kept or 0
-    return int((abs(probe.eigenvalues) >= cut * probe.noise_floor).sum())
+    if spectrum.n_kept is not None or cut is None:
+        return spectrum.n_kept or 0
+    return int((abs(spectrum.eigenvalues) >= cut * spectrum.noise_floor).sum())
 
 
 def result_card(result: LearnResult, comparison: Comparison | None = None) -> Table:
@@ -208,7 +210,7 @@ def _sentences(result: LearnResult, comparison: Comparison | None) -> Iterator[t
         if comparison is not None and comparison.sine is not None:
             beside = f"; sine of its angle to the planted one {comparison.sine:.2g}"
         yield "subspace", f"dimension {r} of {d}{beside}"
-    if result.network is not None:
+    if result.has_network:
         yield "network", neurons(result.network)
     if seen.n_candidates:
         yield "search", f"ended at candidate {seen.n_tried:,} of {seen.n_candidates:,}"
@@ -227,14 +229,15 @@ def _sentences(result: LearnResult, comparison: Comparison | None) -> Iterator[t
         yield "note", note
 
 
-def outputs_table(names: Sequence[str], columns: dict[str, Sequence[float]], title: str = "") -> Table:
+def outputs_table(names: Sequence[str], columns: Mapping[str, Sequence[float]], title: str = "") -> Table:
     """List numbers of each output: of many outputs only of those with the largest in the first column.
 
     Numbers of columns that limit an error are rounded up.
     """
-    order = np.arange(len(names))
+    order = list(range(len(names)))
     if len(names) > _SHOWN_OUTPUTS:
-        order = np.argsort(-np.asarray(next(iter(columns.values()))), kind="stable")[:_SHOWN_OUTPUTS]
+        first = np.asarray(next(iter(columns.values())))
+        order = np.argsort(-first, kind="stable")[:_SHOWN_OUTPUTS].tolist()
     rows = table(title, "output", *columns)
     for index in order:
         values = (
@@ -261,13 +264,13 @@ def certificates_table(names: Sequence[str], certificate: Certificate, deviation
     return outputs_table(names, columns, title)
 
 
-def probes_table(title: str, probes: Sequence[Probe], *, cut: float | None = None) -> Table:
+def spectra_table(title: str, spectra: Sequence[MomentSpectrum], *, cut: float | None = None) -> Table:
     """Show the leading eigenvalues of each moment matrix against its noise floor; those that were kept are bold."""
     rows = table(title, "", "eigenvalues, largest first", "noise", "kept", text_columns=2)
-    for probe in probes:
-        kept = n_kept(probe, cut=cut)
+    for spectrum in spectra:
+        kept = n_kept(spectrum, cut=cut)
         eigenvalues = Text()
-        for index, rho in enumerate(probe.eigenvalues[:_SHOWN_EIGENVALUES]):
+        for index, rho in enumerate(spectrum.eigenvalues[:_SHOWN_EIGENVALUES]):
             eigenvalues.append(f"{rho:7.3f}", style="bold green" if index < kept else "dim")
-        rows.add_row(probe_name(probe), eigenvalues, f"{probe.noise_floor:.3f}", str(kept))
+        rows.add_row(spectrum_name(spectrum), eigenvalues, f"{spectrum.noise_floor:.3f}", str(kept))
     return rows

@@ -87,15 +87,15 @@ class Outputs:
 
     def write(self, result: LearnResult, rows: FileSource | None = None) -> dict[str, str]:
         """Write them; gives the paths by what they hold."""
-        wanted = {"model": self.model, "report": self.report, "predictions": self.predictions}
-        wanted = {what: path for what, path in wanted.items() if path is not None}
+        paths = {"model": self.model, "report": self.report, "predictions": self.predictions}
+        wanted = {what: path for what, path in paths.items() if path is not None}
         for what, path in wanted.items():
             with working(f"Writing {path}"):
                 if what == "model":
                     result.save(path)
                 elif what == "report":
                     result.report(path)
-                else:
+                elif rows is not None:
                     predict_to_file(result.network, result.output_names, rows, path)
         return wanted
 
@@ -171,7 +171,7 @@ def result_view(result: LearnResult, written: dict[str, str], extra: dict[str, s
     for what, path in written.items():
         lines.add_row(what, Text(path))
     lines.add_row("next", Text(_next(result, written.get("model"))))
-    if not result.certificate.per_output:
+    if not result.certificate.per_output or result.held_out is None:
         return Group(head, lines)
     deviations = result.held_out.y.std(axis=0)
     return Group(head, lines, Text(), certificates_table(result.output_names, result.certificate, deviations))
@@ -189,12 +189,13 @@ def _sentences(result: LearnResult) -> Iterator[tuple[str, str]]:
     together = ", of all outputs together" if certificate.per_output else ""
     share = ""
     # Of several outputs variances are summed, as the squares of their errors are.
-    deviation = float(np.linalg.norm(result.held_out.y.std(axis=0)))
-    if len(result.held_out.y) > 1 and deviation > 0.0:
-        share = f"; the labels' standard deviation is {deviation:.3g}"
+    if result.held_out is not None and len(result.held_out.y) > 1:
+        deviation = float(np.linalg.norm(result.held_out.y.std(axis=0)))
+        share = f"; the labels' standard deviation is {deviation:.3g}" if deviation > 0.0 else ""
     limit = noise_limit(result)
     noise = "" if limit is None else f"; noise limits any model to an R2 of about {shown_r2(limit)}"
-    yield "held out", f"{score_sentence(result.score)}{together}{share}{noise}"
+    if result.score is not None:
+        yield "held out", f"{score_sentence(result.score)}{together}{share}{noise}"
     yield from certificate_sentences(certificate)
     if seen.noise_level is not None and has_signal(result):
         own = (

@@ -82,10 +82,11 @@ class Model:
         `may_lack` are no such values.
         """
         table = open_table(data)
-        how = {"recipe": self._recipe(table.names or ()), "missing": missing, "labels_may_lack": may_lack}
+        recipe = self._recipe(table.names or ())
+        how: dict[str, Any] = {"recipe": recipe, "missing": missing, "labels_may_lack": may_lack}
         if labels:
             return self._with_labels(data, table, target, how)
-        if table.names is not None and not how["recipe"].columns:
+        if table.names is not None and not recipe.columns:
             how["features"] = [name for name in table.names if name not in self.targets]
         return FileSource(data, [], **how)
 
@@ -99,12 +100,13 @@ class Model:
         self, data: str, table: Table, target: Sequence[str] | None, how: dict[str, Any]
     ) -> FileSource:
         m = self.network.n_outputs
-        if not target:
+        columns: Sequence[str | int] | None = target
+        if not columns:
             if self.targets and set(self.targets) <= set(table.names or ()):
-                target = self.targets
+                columns = self.targets
             elif table.names is None and not table.labels:
-                target = range(-m, 0)
-        source = FileSource(data, as_target(target), **how)
+                columns = range(-m, 0)
+        source = FileSource(data, as_target(columns), **how)
         if m > 1 and source.target is not None and set(source.target) == set(self.targets):
             # Labels and outputs go together by name, whatever the order in which they were given.
             source = FileSource(data, as_target(self.targets), **how)

@@ -45,8 +45,8 @@ class ErrorSum:
     """What `Errors` needs of the rows seen so far, for each output."""
 
     def __init__(self):
-        self.n_rows, self.squares, self.largest = 0, 0.0, 0.0
-        self._mean, self._spread = 0.0, 0.0
+        self.n_rows = 0
+        self.squares = self.largest = self._mean = self._spread = np.zeros(1)
 
     def add(self, y: np.ndarray, predicted: np.ndarray) -> None:
         """Take in the rows of one block."""
@@ -89,7 +89,7 @@ def predict_to_file(
     errors = ErrorSum()
     columns = (COLUMN,) if network.n_outputs == 1 else tuple(names)
     shape = (source.n_lines, *network.linear.shape[:-1])
-    with replacing(path) as beside, _writer(path, str(beside), columns, shape) as write:
+    with replacing(path) as beside, table_writer(path, str(beside), columns, shape) as write:
         for X, y in source.aligned():
             values = predicted(network, X)
             write(values)
@@ -108,9 +108,9 @@ def _cells(values: np.ndarray) -> list[list[object]]:
 
 
 @contextmanager
-def _writer(
+def table_writer(
     path: str, beside: str, columns: tuple[str, ...], shape: tuple[int, ...]
-) -> Iterator[Callable[[np.ndarray], None]]:
+) -> Iterator[Callable[[np.ndarray], object]]:
     """Open `beside` in the format that the suffix of `path` says."""
     if path.lower().endswith(".csv"):
         with open(beside, "x", encoding="utf-8", newline="") as stream:
@@ -123,14 +123,14 @@ def _writer(
         ) as stream:  # not a map: where the disk is full, writing to one ends the process
             header = {"descr": "<f8", "fortran_order": False, "shape": shape}
             np.lib.format.write_array_header_1_0(stream, header)
-            yield lambda values: stream.write(np.ascontiguousarray(values, dtype="<f8"))
+            yield lambda values: stream.write(np.ascontiguousarray(values, dtype="<f8").data)
     else:
         with _parquet_writer(beside, columns) as write:
             yield write
 
 
 @contextmanager
-def _parquet_writer(beside: str, columns: tuple[str, ...]) -> Iterator[Callable[[np.ndarray], None]]:
+def _parquet_writer(beside: str, columns: tuple[str, ...]) -> Iterator[Callable[[np.ndarray], object]]:
     import pyarrow
     from pyarrow import parquet
 

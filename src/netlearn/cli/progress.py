@@ -50,7 +50,7 @@ class Display:
         clock: Callable[[], float] = time.perf_counter,
     ):
         self.title, self.time_limit, self.file, self._clock = title, time_limit, file, clock
-        self.room, self.message = "samples", ""
+        self.step, self.message = "samples", ""
         self._start = self._entered = clock()
         self._seconds: dict[str, float] = {}
         self._spinner = Spinner("dots")
@@ -58,19 +58,19 @@ class Display:
     def __call__(self, progress: "Progress") -> None:
         """Take note of where the run is."""
         now = self._clock()
-        if progress.room != self.room:
-            self._seconds[self.room] = self._seconds.get(self.room, 0.0) + now - self._entered
+        if progress.step != self.step:
+            self._seconds[self.step] = self._seconds.get(self.step, 0.0) + now - self._entered
             self._entered = now
-        self.room, self.message = progress.room, progress.message
+        self.step, self.message = progress.step, progress.message
 
     def line(self) -> str:
         """Say where the run is in one line."""
         now = self._clock()
-        spent = now - self._entered + self._seconds.get(self.room, 0.0)
+        spent = now - self._entered + self._seconds.get(self.step, 0.0)
         doing = self.message
-        if self.room == "samples" and (reading := self._reading(spent)):
+        if self.step == "samples" and (reading := self._reading(spent)):
             doing = reading
-        return f"{self.title} {self._total(now)}: {step_name(self.room)}{f', {doing}' if doing else ''}"
+        return f"{self.title} {self._total(now)}: {step_name(self.step)}{f', {doing}' if doing else ''}"
 
     def __rich__(self) -> RenderableType:
         now = self._clock()
@@ -79,20 +79,20 @@ class Display:
         rows.add_column(width=8)
         rows.add_column(ratio=1, no_wrap=True, overflow="ellipsis")  # what the others leave
         rows.add_column(justify="right", width=9)
-        for room, seconds in self._seconds.items():
-            if room != self.room:
+        for step, seconds in self._seconds.items():
+            if step != self.step:
                 rows.add_row(
                     "",
-                    _step(room),
-                    self._reading(seconds) if room == "samples" else "",
+                    _step(step),
+                    self._reading(seconds) if step == "samples" else "",
                     _clocked(seconds),
                     style="dim",
                 )
-        spent = now - self._entered + self._seconds.get(self.room, 0.0)
+        spent = now - self._entered + self._seconds.get(self.step, 0.0)
         message = self.message
-        if self.room == "samples" and (reading := self._reading(spent)):
+        if self.step == "samples" and (reading := self._reading(spent)):
             message = reading
-        rows.add_row(self._spinner, Text(_step(self.room), style="bold"), message, _clocked(spent))
+        rows.add_row(self._spinner, Text(_step(self.step), style="bold"), message, _clocked(spent))
         return Group(Text(f"{self.title} {self._total(now)}"), Constrain(rows, _WIDEST))
 
     def _total(self, now: float) -> str:
@@ -141,9 +141,9 @@ def _printing(display: Display) -> Iterator[None]:
         thread.join()
 
 
-def _step(room: str) -> str:
+def _step(step: str) -> str:
     """Return the plain name of a step, in one word."""
-    return room if room == "samples" else step_name(room)
+    return step if step == "samples" else step_name(step)
 
 
 def _clocked(seconds: float) -> str:

@@ -48,7 +48,9 @@ def listing() -> Iterator[None]:
     try:
         yield
     except ValueError as refusal:
-        if not hasattr(refusal, "problems"):  # a `TableError`, whose import would make `--help` wait
+        from netlearn.source.problems import TableError  # not at the top, where it would make `--help` wait
+
+        if not isinstance(refusal, TableError):
             raise
         lines = refusal.lines(_as_option)
         for place, line in enumerate(lines):

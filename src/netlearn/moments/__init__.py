@@ -1,4 +1,4 @@
-"""Room 2, moments: from blocks of (X, y) to the matrices M_ell^g and the linear part.
+"""Moments: from blocks of (X, y) to the matrices M_ell^g and the linear part.
 
 `polynomials` holds the Hermite polynomials and the coefficients of the absolute value, `contraction` the
 closed form that replaces the d**ell Hermite tensor by a weighted Gram matrix, `sums` the mergeable sum over

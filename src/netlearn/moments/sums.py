@@ -1,16 +1,13 @@
-r"""The mergeable sum over rows behind every moment, and what is read off it.
+r"""The sum over rows behind every moment, and what is read off it.
 
-Row i of the sample belongs to group i mod 16, and everything is summed per group. The groups serve three
+Row i of the sample belongs to group i mod 16, and everything is summed per group. The groups serve two
 ends at no extra product: their spread gives every entry its standard error, the even and the odd ones are
-the two halves of the noise floor, and adding groups is all that merging is. As membership follows from the
+the two halves of the noise floor, and the two add up to the whole. As membership follows from the
 row's index alone, the way rows are cut into blocks changes the last digits only.
 
 Left out: per-entry second moments over rows. They would give sharper error bars, but need a second weighted
 Gram matrix, of squares, at every order, and so double the time; groups cost memory instead.
 """
-
-import copy
-from operator import index
 
 from netlearn.backend import namespace, real_array
 from netlearn.errors import InputError
@@ -26,11 +23,10 @@ N_GROUPS = 16
 
 
 class MomentSum:
-    r"""Mergeable sum over rows: all orders ell and all directions g in one pass over blocks.
+    r"""Sum over rows: all orders ell and all directions g in one pass over blocks.
 
-    A commutative monoid: a new MomentSum is the zero, `add` takes a block in, `merge` adds two sums,
-    `finalize` reads the estimates off. Lemma 2.3 with the contraction of `netlearn.moments.contraction`,
-    zero biases assumed.
+    A new MomentSum is the zero, `add` takes a block in, `finalize` reads the estimates off. Lemma 2.3 with the
+    contraction of `netlearn.moments.contraction`, zero biases assumed.
 
     Departs from the paper: sums are kept in sixteen groups of rows instead of one, for error bars and the
     noise floor; y is used as it comes, and so is x.
@@ -88,17 +84,13 @@ class MomentSum:
         """Number of rows added so far."""
         return int(namespace(self.directions).sum(self._sums["count"]))
 
-    def add(self, X, y, *, first_row=None):
+    def add(self, X, y):
         """Add a block of rows. A block that is refused leaves the sum as it was.
 
         Parameters
         ----------
         X : array of shape (n, n_features)
         y : array of shape (n,)
-        first_row : int, optional
-            Index of the block's first row in the whole sample, which decides the groups of its rows.
-            Default: the number of rows added so far. Workers that share a sample pass it, and get the
-            groups of a single pass.
         """
         X = real_array("X", X, ndim=2, like=self.directions)
         y = real_array("y", y, ndim=1, like=self.directions)
@@ -111,11 +103,12 @@ class MomentSum:
             raise InputError(
                 f"y must have one entry per row of X; got {y.shape[0]} entries and {X.shape[0]} rows."
             )
-        first_row = self.count if first_row is None else index(first_row)
+        n_before = self.count
 
         def add_to_group(group):
-            rows = slice((group - first_row) % N_GROUPS, None, N_GROUPS)
-            self._add_to_group(group, X[rows, :], y[rows])
+            first = (group - n_before) % N_GROUPS
+            if first < X.shape[0]:
+                self._add_to_group(group, X[first::N_GROUPS, :], y[first::N_GROUPS])
 
         for _ in mapped(add_to_group, range(N_GROUPS), X):
             pass
@@ -133,71 +126,6 @@ class MomentSum:
             for i in range(self.directions.shape[0]):
                 of_direction = [sums[name][i, ...] for name in ("gram", "cross", "ends")]
                 add_rows(X_tile, y_tile, self.directions[i, :], self.orders, *of_direction)
-
-    def merge(self, other):
-        """Sum over the rows of both, as a new MomentSum; associative and commutative up to rounding.
-
-        Parameters
-        ----------
-        other : MomentSum
-            With the same directions and orders.
-
-        Returns
-        -------
-        total : MomentSum
-        """
-        if self.orders != other.orders:
-            raise InputError(
-                f"A MomentSum of orders {self.orders} merges only with one of the same; got {other.orders}."
-            )
-        xp = namespace(self.directions, other.directions)
-        if self.directions.shape != other.directions.shape or not xp.all(self.directions == other.directions):
-            raise InputError(
-                "A MomentSum merges only with one of the same directions g; got one with others."
-            )
-        total = copy.copy(self)
-        total._sums = {name: self._sums[name] + other._sums[name] for name in self._sums}
-        return total
-
-    def state_dict(self):
-        """Everything the sum holds, as a plain dict of arrays: what a checkpoint saves.
-
-        Returns
-        -------
-        state : dict of str to array
-            The live arrays, not copies: save them before the next `add`.
-        """
-        orders = namespace(self.directions).asarray(self.orders, device=self.directions.device)
-        return {"directions": self.directions, "orders": orders, **self._sums}
-
-    @classmethod
-    def from_state_dict(cls, state):
-        """Sum restored from `state_dict`, ready for the next block.
-
-        Parameters
-        ----------
-        state : mapping of str to array
-
-        Returns
-        -------
-        total : MomentSum
-        """
-        try:
-            total = cls(state["directions"], state["orders"])
-            saved = {name: state[name] for name in total._sums}
-        except KeyError as key:
-            raise InputError(
-                f"state must be a dict that MomentSum.state_dict gave; this one lacks {key}."
-            ) from None
-        for name, zero in total._sums.items():
-            array = real_array(f"state['{name}']", saved[name], ndim=zero.ndim, like=zero)
-            if array.shape != zero.shape:
-                raise InputError(
-                    f"state['{name}'] must have shape {tuple(zero.shape)} to fit its directions and orders; "
-                    f"got {tuple(array.shape)}."
-                )
-            zero += array
-        return total
 
     def finalize(self):
         """Estimates and their standard errors from the rows added so far; the sum can go on growing.

@@ -53,8 +53,12 @@ def canonical(
         coefficients, units, biases = _merge(coefficients, flip[:, None] * units, flip * biases)
         order = _order(coefficients, units, biases)
     # Adding zero turns -0.0 into 0.0, so that equal networks are equal byte by byte.
-    parts = tuple(
-        part + 0.0 for part in (linear, coefficients[order], units[order], biases[order], intercept)
+    parts = (
+        linear + 0.0,
+        coefficients[order] + 0.0,
+        units[order] + 0.0,
+        biases[order] + 0.0,
+        intercept + 0.0,
     )
     if not all(np.isfinite(part).all() for part in parts):
         raise InputError(

@@ -163,6 +163,6 @@ def checksum(tensors: Mapping[str, NDArray], text: str = "") -> str:
     digest = hashlib.sha256()
     for name, tensor in tensors.items():
         digest.update(f"{name}{tensor.shape}".encode())
-        digest.update(np.ascontiguousarray(tensor))
+        digest.update(np.ascontiguousarray(tensor).data)
     digest.update(text.encode())
     return digest.hexdigest()

@@ -18,7 +18,7 @@ are left, delta the Dirac mass; for instance E[R R'] = (r + b b') P - b' A - b A
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.special import ndtr, owens_t
 
 Array = NDArray[np.float64]
@@ -27,19 +27,19 @@ Array = NDArray[np.float64]
 _FAR = 40.0
 
 
-def density(b: ArrayLike) -> Array:
+def density(b: Array) -> Array:
     """Return the standard normal density phi(b)."""
     b = np.clip(b, -_FAR, _FAR)
     return np.exp(-0.5 * b * b) / np.sqrt(2 * np.pi)
 
 
-def ramp_mean(b: ArrayLike) -> Array:
+def ramp_mean(b: Array) -> Array:
     """Return E[relu(-z - b)] = phi(b) - b Phi(-b), for b >= 0."""
     b = np.minimum(b, _FAR)
     return density(b) - b * ndtr(-b)
 
 
-def abs_mean(b: ArrayLike) -> Array:
+def abs_mean(b: Array) -> Array:
     """Return E|z + b| = 2 phi(b) + b (2 Phi(b) - 1), for any b."""
     return np.abs(b) + 2 * ramp_mean(np.abs(b))
 
@@ -69,7 +69,7 @@ class Pair(NamedTuple):
     offset: Array
 
 
-def pair(r: ArrayLike, b: ArrayLike, b_prime: ArrayLike) -> Pair:
+def pair(r: Array, b: Array, b_prime: Array) -> Pair:
     """Integrate over two half-spaces, entry by entry of arrays that broadcast.
 
     P = (Phi(-b) + Phi(-b')) / 2 - T(b, t / b) - T(b', t' / b') with Owen's function T; the face is
@@ -115,14 +115,14 @@ def _offset(r: Array, b: Array, b_prime: Array, sine: Array) -> Array:
         return np.clip(np.where(gap == 0, 0.0, gap / sine), -_FAR, _FAR)
 
 
-def ramp_product(r: ArrayLike, b: ArrayLike, b_prime: ArrayLike) -> Array:
+def ramp_product(r: Array, b: Array, b_prime: Array) -> Array:
     """Return E[R R'] = (r + b b') P - b' A - b A' + (1 - r^2) D, for b, b' >= 0."""
     b, b_prime = np.minimum(b, _FAR), np.minimum(b_prime, _FAR)
     both, face, other_face, ridge, _, _ = pair(r, b, b_prime)
     return (r + b * b_prime) * both - b_prime * face - b * other_face + ridge
 
 
-def abs_product(r: ArrayLike, b: ArrayLike, b_prime: ArrayLike) -> Array:
+def abs_product(r: Array, b: Array, b_prime: Array) -> Array:
     """Return E|z + b||z' + b'|, for any biases; (2 / pi) (sqrt(1 - r^2) + r asin r) without them.
 
     With b, b' >= 0 it is E of (z + b + 2 R)(z' + b' + 2 R'), and E[(z + b) R'] = b E[R'] - r Phi(-b').

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _BLOCK_ENTRIES = 2**18
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, init=False, eq=False, repr=False)
 class ShallowNetwork:
     r"""One hidden layer of absolute values, which is one hidden layer of ReLUs ([CN24]_, Lemma 2.1).
 
@@ -61,51 +61,53 @@ class ShallowNetwork:
     linear: NDArray[np.float64]
     coefficients: NDArray[np.float64]
     units: NDArray[np.float64]
-    biases: NDArray[np.float64] | None = None
-    intercept: float | NDArray[np.float64] = 0.0
+    biases: NDArray[np.float64]
+    intercept: float | NDArray[np.float64]
 
     # NumPy scalars then leave `scale * network` to __rmul__.
     __array_ufunc__ = None
 
-    def __post_init__(self) -> None:
-        linear, units = _finite("linear", self.linear), _finite("units", self.units)
-        coefficients, intercept = (
-            _finite("coefficients", self.coefficients),
-            _finite("intercept", self.intercept),
-        )
-        if linear.ndim not in (1, 2) or linear.size == 0:
-            raise InputError(f'"linear" must have shape (d,) or (m, d) with d, m >= 1, got {linear.shape}.')
-        outputs, d = linear.shape[:-1], linear.shape[-1]
-        k = len(units) if units.ndim else 0
-        biases = np.zeros(k) if self.biases is None else _finite("biases", self.biases)
-        if intercept.ndim == 0:
-            intercept = np.broadcast_to(intercept, outputs)
+    def __init__(
+        self,
+        linear: ArrayLike,
+        coefficients: ArrayLike,
+        units: ArrayLike,
+        biases: ArrayLike | None = None,
+        intercept: ArrayLike = 0.0,
+    ):
+        w, lam = _finite("linear", linear), _finite("coefficients", coefficients)
+        U, c = _finite("units", units), _finite("intercept", intercept)
+        if w.ndim not in (1, 2) or w.size == 0:
+            raise InputError(f'"linear" must have shape (d,) or (m, d) with d, m >= 1, got {w.shape}.')
+        outputs, d = w.shape[:-1], w.shape[-1]
+        k = len(U) if U.ndim else 0
+        b = np.zeros(k) if biases is None else _finite("biases", biases)
+        if c.ndim == 0:
+            c = np.broadcast_to(c, outputs)
         for name, array, shape in (
-            ("units", units, (k, d)),
-            ("coefficients", coefficients, (k, *outputs)),
-            ("biases", biases, (k,)),
-            ("intercept", intercept, outputs),
+            ("units", U, (k, d)),
+            ("coefficients", lam, (k, *outputs)),
+            ("biases", b, (k,)),
+            ("intercept", c, outputs),
         ):
             if array.shape != shape:
                 raise InputError(
-                    f'"{name}" must have shape {shape} to go with linear of shape {linear.shape} '
+                    f'"{name}" must have shape {shape} to go with linear of shape {w.shape} '
                     f"and {k} units, got {array.shape}."
                 )
         m = outputs[0] if outputs else 1
-        linear, coefficients, units, biases, intercept = canonical(
-            linear.reshape(m, d), coefficients.reshape(k, m), units, biases, intercept.reshape(m)
-        )
+        w, lam, U, b, c = canonical(w.reshape(m, d), lam.reshape(k, m), U, b, c.reshape(m))
         for name, array in (
-            ("linear", linear.reshape(*outputs, d)),
-            ("coefficients", coefficients.reshape(len(units), *outputs)),
-            ("units", units),
-            ("biases", biases),
-            ("intercept", intercept),
+            ("linear", w.reshape(*outputs, d)),
+            ("coefficients", lam.reshape(len(U), *outputs)),
+            ("units", U),
+            ("biases", b),
+            ("intercept", c),
         ):
             array.setflags(write=False)
             object.__setattr__(self, name, array)
         if not outputs:
-            object.__setattr__(self, "intercept", float(intercept[0]))
+            object.__setattr__(self, "intercept", float(c[0]))
 
     @classmethod
     def from_relu(
@@ -188,7 +190,7 @@ class ShallowNetwork:
         if not xp.isdtype(X.dtype, "real floating"):
             X = xp.astype(X, xp.float64)
         if X.ndim == 1:
-            return self(X[None, :])[0]
+            return self(X[None, :])[0, ...]
 
         def like(array: ArrayLike) -> Any:
             # A copy, because torch warns about NumPy arrays that are read-only.
@@ -198,8 +200,9 @@ class ShallowNetwork:
         b, c = like(self.biases), like(self.intercept)
         rows = max(1, _BLOCK_ENTRIES // max(self.n_hidden, 1))
         blocks = []
-        for start in range(0, max(X.shape[0], 1), rows):
-            x = X[start : start + rows, :]
+        n = X.shape[0]
+        for start in range(0, max(n, 1), rows):
+            x = X[start : min(start + rows, n), :]
             blocks.append(x @ w + xp.abs(x @ U + b) @ lam + c)
         return blocks[0] if len(blocks) == 1 else xp.concat(blocks, axis=0)
 
@@ -400,7 +403,7 @@ class ShallowNetwork:
             return NotImplemented
         return all(np.array_equal(a, b) for a, b in zip(self._parameters, other._parameters, strict=True))
 
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]  # Python's way to say that there is none
 
     def __repr__(self) -> str:
         outputs = "" if self.linear.ndim == 1 else f", n_outputs={self.n_outputs}"

@@ -113,7 +113,7 @@ def _wedges(f: Ramps, lam: Array, label: NDArray[np.intp], side: Array) -> float
     return total
 
 
-def _third_moment(p: Array, q: Array) -> Array:
+def _third_moment(p: NDArray[np.floating], q: NDArray[np.floating]) -> NDArray[np.floating]:
     """Return E|p + q g|^3 = (p^3 + 3 p q^2) erf(p / q sqrt 2) + 2 q (p^2 + 2 q^2) phi(p / q), p, q >= 0."""
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.where(p > 0, p / q, 0.0)

@@ -10,7 +10,7 @@ import io
 import os
 import zipfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -30,7 +30,8 @@ def to_npz(network: ShallowNetwork, path: str | os.PathLike) -> None:
     form = network.to_relu()
     arrays = (form.weights.T, form.biases, form.output_weights, np.asarray(form.intercept))
     data = io.BytesIO()
-    np.savez(data, **dict(zip(_NAMES, arrays, strict=True)))
+    named: dict[str, Any] = dict(zip(_NAMES, arrays, strict=True))
+    np.savez(data, **named)
     write_whole(path, data.getvalue())
 
 

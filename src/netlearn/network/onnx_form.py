@@ -195,4 +195,5 @@ def _fold(node: Any, constants: dict[str, NDArray]) -> dict[str, NDArray]:
     from onnx.reference import ReferenceEvaluator
 
     inputs = {name: constants[name] for name in node.input if name}
-    return dict(zip(node.output, ReferenceEvaluator(node).run(None, inputs), strict=True))
+    values: Any = ReferenceEvaluator(node).run(None, inputs)
+    return dict(zip(node.output, values, strict=True))

@@ -18,7 +18,7 @@ With m outputs the first line holds for the matrices w and lambda_i u_i^T. Other
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -132,7 +132,8 @@ def _signs(columns: Array, w: Array, exempt: int = 0) -> tuple[Array, NDArray[np
     to 1, `exempt` of them left aside. Where there are too many choices all signs are +1.
     """
     k = columns.shape[1]
-    Q, R, pivots = qr(columns, mode="economic", pivoting=True)
+    factors: Any = qr(columns, mode="economic", pivoting=True)  # SciPy's own types know no three factors
+    Q, R, pivots = factors
     diagonal = np.abs(np.diagonal(R))
     rank = int(np.sum(diagonal > _DEPENDENT * diagonal.max(initial=0.0)))
     n_free = k - rank

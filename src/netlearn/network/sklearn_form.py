@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,7 +21,7 @@ def to_sklearn(network: ShallowNetwork) -> MLPRegressor:
     from sklearn.neural_network import MLPRegressor
 
     hidden, output = to_layers(network, at_least=1)
-    model = MLPRegressor(hidden_layer_sizes=(hidden.weights.shape[1],), activation="relu")
+    model: Any = MLPRegressor(hidden_layer_sizes=(hidden.weights.shape[1],), activation="relu")
     model.coefs_ = [hidden.weights, output.weights]
     model.intercepts_ = [hidden.biases, output.biases]
     model.n_features_in_, model.n_outputs_, model.n_layers_ = network.n_features, network.n_outputs, 3

@@ -51,13 +51,13 @@ def to_torch(network: ShallowNetwork, dtype: str | torch.dtype) -> torch.nn.Sequ
 def from_torch(model: torch.nn.Module | Mapping[str, torch.Tensor]) -> ReluForm:
     """Read the weights of a module or a state_dict; a module is also run, to see that it computes with ReLUs."""
     torch = need("torch", extra="torch", purpose="ShallowNetwork.from_torch")
+    if isinstance(model, Mapping):
+        return to_form(linear_chain(model, _MODEL), _MODEL)
     if isinstance(model, torch.nn.Module):
         layers = linear_chain(model.state_dict(), _MODEL)
         form = to_form(layers, _MODEL)
         _check_module(torch, model, layers)
         return form
-    if isinstance(model, Mapping):
-        return to_form(linear_chain(model, _MODEL), _MODEL)
     raise InputError(f"{_MODEL} must be a torch.nn.Module or a state_dict, got a {type(model).__name__}.")
 
 

@@ -24,7 +24,7 @@ from netlearn.paper.schedule import ESTIMATION_ERROR, NOISE_CUT, Schedule
 from netlearn.paper.search import search_subspace
 from netlearn.paper.sets import DEFAULT_BUDGET
 from netlearn.paper.validation import DEVIATION, certification_rows, passing_rows
-from netlearn.result import Diagnostics, HeldOut, LearnResult, Probe, Status
+from netlearn.result import Diagnostics, HeldOut, LearnResult, MomentSpectrum, Status
 from netlearn.source import ArraySource
 from netlearn.subspace import eigenprojector, joint_span, noise_floor
 
@@ -41,7 +41,7 @@ class SubspaceEstimate:
         Eigenvalues of the sum of projectors, descending.
     linear : array of shape (d,)
         w_hat.
-    probes : tuple of Probe
+    spectra : tuple of MomentSpectrum
         Spectrum and noise floor of every moment matrix.
     schedule : Schedule
         The schedule, with eta and eta' as measured if it is practical.
@@ -50,7 +50,7 @@ class SubspaceEstimate:
     V: np.ndarray
     kappa: np.ndarray
     linear: np.ndarray
-    probes: tuple[Probe, ...]
+    spectra: tuple[MomentSpectrum, ...]
     schedule: Schedule
 
 
@@ -92,7 +92,7 @@ def find_subspace(sample: Sample, schedule: Schedule, *, rng: np.random.Generato
     moments = total.finalize()
     # A floor of exactly 0 (all labels 0) would let every eigenvalue of a zero matrix pass the cut.
     floors = np.maximum(noise_floor(*moments.halves), np.finfo(float).tiny)
-    probes, bases = [], []
+    spectra, bases = [], []
     for direction in range(schedule.n_directions):
         for index, order in enumerate(schedule.orders):
             if order == 2 and direction > 0:
@@ -102,11 +102,11 @@ def find_subspace(sample: Sample, schedule: Schedule, *, rng: np.random.Generato
             cut = schedule.eta_prime if schedule.origin == "theory" else NOISE_CUT * floor
             bases.append(eigenprojector(M, cut))  # line 4
             by_magnitude = rho[np.argsort(-np.abs(rho))]
-            probes.append(Probe(order, direction, by_magnitude, floor, n_kept=bases[-1].shape[1]))
+            spectra.append(MomentSpectrum(order, direction, by_magnitude, floor, n_kept=bases[-1].shape[1]))
     V, kappa = joint_span(bases, schedule.nu)  # line 5
     if schedule.origin == "practical":
-        schedule = schedule.with_noise_floors([probe.noise_floor for probe in probes])
-    return SubspaceEstimate(V[:, : schedule.n_hidden], kappa, moments.linear, tuple(probes), schedule)
+        schedule = schedule.with_noise_floors([spectrum.noise_floor for spectrum in spectra])
+    return SubspaceEstimate(V[:, : schedule.n_hidden], kappa, moments.linear, tuple(spectra), schedule)
 
 
 def certify_on_fresh_rows(
@@ -143,7 +143,7 @@ def conclude(
     with timed(seconds, "certify"):
         certificate, held_out = certify_on_fresh_rows(sample, network, schedule, error)
     certified = certificate.error_bound <= schedule.epsilon
-    notes = (f"validation error of the candidate {error:.4g}",)
+    notes: tuple[str, ...] = (f"validation error of the candidate {error:.4g}",)
     if not certified:
         notes += (
             "validation accepted this network, and the fresh rows did not certify it: this Fail proves nothing",
@@ -243,7 +243,7 @@ def netlearn(
             rng=search_rng,
         )
     diagnostics = Diagnostics(
-        probes=found.probes,
+        spectra=found.spectra,
         rows={"moments": round(schedule.N), **answer.rows},
         seconds=seconds,
         n_candidates=answer.n_sets,
@@ -251,7 +251,5 @@ def netlearn(
     )
     if answer.network is None:  # line 14
         notes = (fail_note(found.schedule, answer.n_sets, excludes=answer.excludes),)
-        return LearnResult(
-            None, None, Status.FAILED, found.V, found.schedule, replace(diagnostics, notes=notes)
-        )
+        return LearnResult.fail(found.V, found.schedule, replace(diagnostics, notes=notes))
     return conclude(sample, answer.network, math.sqrt(max(answer.mean_square, 0.0)), found, diagnostics)

@@ -57,7 +57,7 @@ class ValidationLoss:
 
 
 class ValidationSum:
-    """Mergeable sum over validation rows behind `ValidationLoss`.
+    """Sum over validation rows behind `ValidationLoss`.
 
     Cost: O(n |N_u| (d + |N_u|)) per block of n rows.
 
@@ -82,14 +82,6 @@ class ValidationSum:
         self._rr += float(r @ r)
         self._ra += r @ a
         self._aa += a.T @ a
-        return self
-
-    def merge(self, other: "ValidationSum") -> "ValidationSum":
-        """Add the rows of another sum over the same linear part and directions."""
-        self._count += other._count
-        self._rr += other._rr
-        self._ra += other._ra
-        self._aa += other._aa
         return self
 
     def finalize(self) -> ValidationLoss:
@@ -233,11 +225,11 @@ def brute_force(
     """
     n_directions = len(loss.correlations)
     check_budget(n_directions, len(weights), n_hidden, budget)
-    stop_at_first = threshold is not None
     # _scan asks for a loss strictly below its limit; the printed test is "at most".
-    limit = math.nextafter(threshold, math.inf) if stop_at_first else math.inf
+    limit = math.inf if threshold is None else math.nextafter(threshold, math.inf)
     nonzero = weights[weights != 0.0]
     largest = float(np.abs(nonzero).max(initial=0.0))
+    stop_at_first = threshold is not None
     best, n_passed, n_scored = None, 0, 0
     for m in range(n_hidden + 1):
         sets = combinations(range(n_directions), m)
@@ -252,4 +244,6 @@ def brute_force(
                     if lam is not None:
                         best, limit = (chosen, lam, value), value
                 n_passed += len(nonzero) ** m
-    return SearchOutcome(*(best or (None, None, math.inf)), n_passed, n_scored)
+    if best is None:
+        return SearchOutcome(None, None, math.inf, n_passed, n_scored)
+    return SearchOutcome(*best, n_tried=n_passed, n_scored=n_scored)

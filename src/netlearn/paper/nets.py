@@ -60,7 +60,8 @@ def _rings(dim: int, alpha: float, half: bool) -> tuple[float, tuple[tuple[float
     With fewer rings each must be finer, with more there are more of them; the number of points has one valley.
     """
     fewest = math.ceil((math.pi / 2.0 - alpha) / (2.0 * alpha) + 0.5)
-    best, best_rings = math.inf, ()
+    best = math.inf
+    best_rings: tuple[tuple[float, float], ...] = ()
     for n_rings in range(max(1, fewest), 2 * max(1, fewest) + 3):
         rings = _ring_angles(alpha, n_rings)
         if any(beta <= 1e-3 * alpha for _, beta in rings):

@@ -12,7 +12,7 @@ from netlearn.paper.propose import PROPOSAL_ROWS, propose
 from netlearn.paper.rows import Sample, draw
 from netlearn.paper.schedule import NOISE_CUT, Schedule
 from netlearn.paper.search import mean_square
-from netlearn.result import Diagnostics, LearnResult, Probe, Status
+from netlearn.result import Diagnostics, LearnResult, MomentSpectrum
 from netlearn.subspace import eigenprojector, joint_span, noise_floor
 
 _WHOLE_SPAN = 1e-12
@@ -96,10 +96,11 @@ def multi_stage(
     if schedule is None:
         schedule = Schedule.practical(n_features, k, epsilon, R)
     estimate = ShallowNetwork(np.zeros(n_features), np.zeros(0), np.zeros((0, n_features)))
-    seen, first = Diagnostics(), None
+    seen = Diagnostics()
+    stages: list[SubspaceEstimate] = []
     for stage in range(math.ceil(math.log2(k)) + 2):
         estimate, found, seen = _stage(sample, estimate, schedule, rng.spawn(1)[0], seen)
-        first = found if first is None else first
+        stages.append(found)
         seconds = dict(seen.seconds)
         with timed(seconds, "search"):
             value = mean_square(sample, estimate, schedule.N_val)
@@ -107,9 +108,9 @@ def multi_stage(
         seen = replace(seen, rows=rows, seconds=seconds)
         if value <= schedule.threshold:
             seen = replace(seen, notes=(f"stages: {stage + 1}",))
-            return conclude(sample, estimate, math.sqrt(value), first, seen)
+            return conclude(sample, estimate, math.sqrt(value), stages[0], seen)
     notes = ("no stage passed validation; unlike that of Algorithm 1, this Fail proves nothing",)
-    return LearnResult(None, None, Status.FAILED, first.V, first.schedule, replace(seen, notes=notes))
+    return LearnResult.fail(stages[0].V, stages[0].schedule, replace(seen, notes=notes))
 
 
 def _stage(
@@ -144,13 +145,17 @@ def _stage(
         )
     large = np.abs(weights) > schedule.tau
     lacking = ShallowNetwork(moments.linear, weights[large], units[large] @ U.T)
-    probes = tuple(
-        Probe(order, None, rho[np.argsort(-np.abs(rho))], float(floor), n_kept=kept)
+    spectra = tuple(
+        MomentSpectrum(order, None, rho[np.argsort(-np.abs(rho))], float(floor), n_kept=kept)
         for order, rho, floor, kept in zip(
             schedule.orders, np.linalg.eigvalsh(moments.matrices[0]), floors, n_kept, strict=True
         )
     )
     spent = {"moments": round(schedule.N), "proposal": PROPOSAL_ROWS}
     rows = {**seen.rows, **{use: seen.rows.get(use, 0) + n for use, n in spent.items()}}
-    found = SubspaceEstimate(U, kappa, moments.linear, probes, schedule)
-    return estimate + lacking, found, replace(seen, probes=seen.probes + probes, rows=rows, seconds=seconds)
+    found = SubspaceEstimate(U, kappa, moments.linear, spectra, schedule)
+    return (
+        estimate + lacking,
+        found,
+        replace(seen, spectra=seen.spectra + spectra, rows=rows, seconds=seconds),
+    )

@@ -97,14 +97,15 @@ def _gauss_newton(
 
 def _reduced(units: np.ndarray, weights: np.ndarray, n_hidden: int) -> np.ndarray:
     """Merge units that nearly coincide, the larger ones first, and keep those of largest weight."""
-    kept, total = [], []
+    kept: list[int] = []
+    total: list[float] = []
     for j in np.argsort(-np.abs(weights)):
         cosines = np.abs(np.array([units[i] @ units[j] for i in kept]))
         if len(kept) and cosines.max() > _SAME:
-            total[int(np.argmax(cosines))] += weights[j]
+            total[int(np.argmax(cosines))] += float(weights[j])
         else:
             kept.append(int(j))
-            total.append(weights[j])
+            total.append(float(weights[j]))
     largest = np.argsort(-np.abs(np.array(total)))[:n_hidden]
     return units[[kept[i] for i in largest]]
 

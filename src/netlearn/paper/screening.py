@@ -68,14 +68,6 @@ class ScreeningSum:
             self._ea += e[rows] @ np.abs(X[rows] @ self._directions.T)
         return self
 
-    def merge(self, other: "ScreeningSum") -> "ScreeningSum":
-        """Add the rows of another sum over the same linear part, directions and baseline."""
-        self._count += other._count
-        self._ee += other._ee
-        self._ef += other._ef
-        self._ea += other._ea
-        return self
-
     @property
     def residual(self) -> float:
         """Root mean square of e, what the baseline leaves of the labels."""

@@ -29,6 +29,7 @@ so some set is accepted. A Fail says, with the confidence of all ten events, tha
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -76,6 +77,13 @@ class Found:
     n_passed: int
     rows: dict[str, int]
     excludes: bool = False
+
+
+class Chosen(NamedTuple):
+    """A set of directions of the net, by their indices, and the weights that they get."""
+
+    units: np.ndarray
+    weights: np.ndarray
 
 
 def search_subspace(
@@ -132,13 +140,14 @@ def search_subspace(
             total.add(X, y)
         if scale > 1.0 and excluded(total, schedule, radius):
             return Found(None, math.inf, n_sets, n_sets, rows, excludes=True)
+    chosen: Chosen | None
     if correlational:
-        units, weights, value, n_passed = most_correlated(total.finalize(), net, baseline, schedule)
+        chosen, value, n_passed = most_correlated(total.finalize(), net, baseline, schedule)
     else:
         validation = SetValidation(sample, linear, net, schedule)
-        units, weights, value, n_passed = first_accepted(total, validation, schedule)  # lines 9 to 13
+        chosen, value, n_passed = first_accepted(total, validation, schedule)  # lines 9 to 13
         rows["set validation"] = validation.n_rows
-    network = None if units is None else ShallowNetwork(linear, weights, net[units])
+    network = None if chosen is None else ShallowNetwork(linear, chosen.weights, net[chosen.units])
     excludes = network is None and schedule.fail_is_a_proof
     return Found(network, value, n_sets, n_passed, {use: n for use, n in rows.items() if n}, excludes)
 
@@ -211,26 +220,27 @@ def excluded(total: ScreeningSum, schedule: Schedule, radius: float) -> bool:
 
 def first_accepted(
     total: ScreeningSum, validation: SetValidation, schedule: Schedule
-) -> tuple[np.ndarray | None, np.ndarray | None, float, int]:
-    """Go through all sets until one passes validation: its units, weights, mean square and place."""
+) -> tuple[Chosen | None, float, int]:
+    """Go through all sets until one passes validation: its units and weights, mean square and place."""
     search = screen(total, schedule, schedule.net_radius)
     for sets in search.survivors():
         units, weights, value = validation.best(sets)
         if value <= schedule.threshold:
-            return units, weights, value, search.n_passed
-    return None, None, math.inf, search.n_passed
+            return Chosen(units, weights), value, search.n_passed
+    return None, math.inf, search.n_passed
 
 
 def most_correlated(
     loss: ValidationLoss, net: np.ndarray, baseline: ShallowNetwork, schedule: Schedule
-) -> tuple[np.ndarray, np.ndarray, float, int]:
+) -> tuple[Chosen, float, int]:
     """Of all sets, the one that maximises mean(2 y f_hat) - E f_hat^2; the search begins next to the baseline.
 
     That is H without its constant, the only place where a square of labels enters, so H decides alike. Ties go to the
     first set.
     """
-    nearest = np.unique(np.argmax(np.abs(net @ baseline.units.T), axis=0)) if len(baseline.units) else []
-    units = np.array(nearest, dtype=int)
+    units = np.zeros(0, dtype=int)
+    if len(baseline.units):
+        units = np.unique(np.argmax(np.abs(net @ baseline.units.T), axis=0))
     weights, values = best_weights(loss, units[None, :], schedule.R)
     weights, value = (weights[0], values[0]) if values[0] < loss.residual else (np.zeros(0), loss.residual)
     units = units[: len(weights)]
@@ -240,4 +250,4 @@ def most_correlated(
         place = int(np.argmin(values))
         if values[place] < search.limit:
             units, weights, search.limit = sets[place], lam[place], float(values[place])
-    return units, weights, float(search.limit), search.n_passed
+    return Chosen(units, weights), float(search.limit), search.n_passed

@@ -83,7 +83,7 @@ def leading_directions(result: LearnResult) -> Directions | None:
     eigenvectors of E[grad f grad f^T] over these rows (the active subspace), sorted by the variance that each
     explains alone.
     """
-    if result.network is None or result.held_out is None:
+    if not result.has_network or result.held_out is None:
         return None
     X, spreads = result.held_out.X, feature_spreads(result)
     scale, centre = np.where(spreads > 0, spreads, 1.0), X.mean(axis=0)
@@ -113,7 +113,7 @@ def leading_directions(result: LearnResult) -> Directions | None:
     order = np.concatenate([np.argsort(-shares, kind="stable"), np.arange(n_measured, r)])
     n_shown = 1 if r == 1 or shares[order[0]] >= _ENOUGH_ALONE else 2
     joint = _share(ramps, order[:n_shown], total)
-    axes = B @ solve_triangular(L, Q[:, order], lower=True, trans="T") / scale[:, None]
+    axes = B @ solve_triangular(L, Q[:, order], lower=True, trans=1) / scale[:, None]
     # The sign of an eigenvector means nothing: the largest entry is positive, as for units.
     side = np.sign(axes[np.argmax(np.abs(axes), axis=0), np.arange(r)])
     return Directions(
@@ -126,7 +126,7 @@ def leading_directions(result: LearnResult) -> Directions | None:
     )
 
 
-def _share(ramps: Ramps, kept: Array | list[int], total: float) -> float:
+def _share(ramps: Ramps, kept: NDArray[np.intp] | list[int], total: float) -> float:
     mask = np.zeros(ramps.units.shape[1], dtype=bool)
     mask[kept] = True
     return float(np.clip(ramps.variance_given(mask)[0].sum() / total, 0.0, 1.0))

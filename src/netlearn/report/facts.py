@@ -37,7 +37,7 @@ class Fact:
 def facts(result: LearnResult) -> list[Fact]:
     """List size, error, noise and cost."""
     seen, found = result.diagnostics, []
-    if result.network is not None:
+    if result.has_network:
         k = result.network.n_hidden
         found.append(Fact("n-hidden", "Hidden units", f"{k:,}", k))
         if (m := result.network.n_outputs) > 1:

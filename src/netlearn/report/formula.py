@@ -88,12 +88,12 @@ class _Notation:
         lines = [f"{name}{self.equals}{relu}" for name, relu in zip(hidden, relus, strict=True)]
         for output, name in enumerate(outputs):
             mu = terms.outputs[:, output]
-            rest = "".join(
+            added = "".join(
                 _signed(factor, f"{self.number(abs(factor))}{self.times}{unit}")
                 for factor, unit in zip(mu, hidden, strict=True)
                 if factor
             )
-            lines.append(f"{name}{self.equals}{affine[output]}{rest}")
+            lines.append(f"{name}{self.equals}{affine[output]}{added}")
         return lines
 
 

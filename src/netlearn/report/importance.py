@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netlearn.errors import InputError
+from netlearn.network import ShallowNetwork
 from netlearn.network.sensitivity import SobolIndices, sobol
 from netlearn.report.in_spreads import gradients, in_own_units, standardised
 from netlearn.report.measures import feature_names, feature_spreads, has_signal
@@ -50,7 +51,7 @@ def sensitivity(result: LearnResult, count: int = 12) -> Sensitivity | None:
     These are the ones of the largest mean of (d_j f)^2, which bounds the variance that is lost without feature j
     (Poincare's inequality), over the variance of f. Cost: O(k^2) pair integrals for each.
     """
-    if result.network is None or result.held_out is None:
+    if not result.has_network or result.held_out is None:
         return None
     X, spreads = result.held_out.X, feature_spreads(result)
     f, _ = in_own_units(standardised(result.network, spreads, X.mean(axis=0)))
@@ -61,7 +62,7 @@ def sensitivity(result: LearnResult, count: int = 12) -> Sensitivity | None:
     squares = np.mean(slopes.reshape(len(X), f.n_outputs, -1) ** 2, axis=0)
     bounds = np.max(squares / np.where(variance > 0, variance, np.inf)[:, None], axis=0)
     leading = np.argsort(-bounds, kind="stable")[:count]
-    found = sobol(f, leading)
+    found = sobol(f, leading.tolist())
     order = np.argsort(-_totals(found), kind="stable")
     return Sensitivity(leading[order].tolist(), _taken(found, order))
 
@@ -71,7 +72,7 @@ def _totals(indices: SobolIndices) -> Array:
     return np.mean(varying, axis=0) if varying else indices.total
 
 
-def _taken(indices: SobolIndices, order: Array) -> SobolIndices:
+def _taken(indices: SobolIndices, order: NDArray[np.intp]) -> SobolIndices:
     each = tuple(_taken(own, order) for own in indices.per_output)
     return SobolIndices(indices.first_order[order], indices.total[order], each)
 
@@ -135,12 +136,15 @@ class Effect:
     rows: Array
 
 
-def effect(result: LearnResult, feature: int, output: int = 0) -> Effect:
-    """Return the effect of one feature on one output (its partial dependence). Cost: O(k) for each row and point."""
-    f, X = result.network, result.held_out.X[:_EFFECT_ROWS]
+def effect(f: ShallowNetwork, held_out: Array, feature: int, output: int = 0) -> Effect:
+    """Return the effect of one feature on one output (its partial dependence) over held-out rows.
+
+    Cost: O(k) for each row and point.
+    """
+    X = held_out[:_EFFECT_ROWS]
     own = X[:, feature]
-    ends = np.quantile(result.held_out.X[:, feature], [_LEFT_OUT, 1 - _LEFT_OUT])
-    values = np.linspace(*ends, _EFFECT_POINTS)
+    low, high = np.quantile(held_out[:, feature], [_LEFT_OUT, 1 - _LEFT_OUT])
+    values = np.linspace(low, high, _EFFECT_POINTS)
     lam = f.coefficients.reshape(f.n_hidden, f.n_outputs)[:, output]
     w, c = f.linear.reshape(-1, f.n_features)[output], np.ravel(f.intercept)[output]
     before, u = X @ f.units.T + f.biases, f.units[:, feature]

@@ -12,35 +12,36 @@ from numpy.typing import NDArray
 from netlearn.network import ShallowNetwork
 
 if TYPE_CHECKING:
-    from netlearn.result import LearnResult, Probe
+    from netlearn.result import LearnResult, MomentSpectrum
 
 Array = NDArray[np.float64]
 
 
 def feature_names(result: LearnResult) -> tuple[str, ...]:
     """Return the names of the features, or x1, x2, ... where none are known."""
-    d = 0 if result.network is None else result.network.n_features
+    d = result.network.n_features if result.has_network else 0
     return result.names or tuple(f"x{index + 1}" for index in range(d))
 
 
 def has_signal(result: LearnResult) -> bool:
     """Whether held-out rows show that the network has found something; if not, no unit or feature means anything."""
-    if result.network is None or result.status.name in ("NO_SIGNAL", "FAILED"):
+    if not result.has_network or result.status.name in ("NO_SIGNAL", "FAILED"):
         return False
     # Labels that do not vary leave nothing to be better than.
     score = result.score
     return score is None or score.r2 is None or score.beats_mean
 
 
-def matrix_family(probe: Probe) -> str:
+def matrix_family(spectrum: MomentSpectrum) -> str:
     """Name the kind of matrix: by what was done to the labels, or by the paper's symbol."""
-    return probe.name or f"M_{probe.order}"
+    return spectrum.name or f"M_{spectrum.order}"
 
 
-def matrix_name(probe: Probe) -> str:
+def matrix_name(spectrum: MomentSpectrum) -> str:
     """Name the matrix; M_2 is the one that does not depend on the direction g."""
-    directed = not probe.name and probe.order > 2 and probe.direction is not None
-    return f"{matrix_family(probe)}, g_{probe.direction + 1}" if directed else matrix_family(probe)
+    if spectrum.name or spectrum.order == 2 or spectrum.direction is None:
+        return matrix_family(spectrum)
+    return f"{matrix_family(spectrum)}, g_{spectrum.direction + 1}"
 
 
 @dataclass(frozen=True)
@@ -111,7 +112,7 @@ def fit_quality(result: LearnResult) -> FitQuality | None:
 
 def output_qualities(result: LearnResult) -> list[FitQuality]:
     """Compare each output with its labels on `result.held_out`; none if network or rows are missing."""
-    if result.network is None or result.held_out is None:
+    if not result.has_network or result.held_out is None:
         return []
     y = result.held_out.y
     errors = y - result.network(result.held_out.X)
@@ -171,16 +172,6 @@ def feature_spreads(result: LearnResult) -> Array:
     if result.held_out is None or len(result.held_out.X) < 2:
         return np.ones(result.network.n_features)
     return np.std(result.held_out.X, axis=0)
-
-
-def leading_features(result: LearnResult, vector: Array, count: int = 3) -> list[tuple[str, float]]:
-    """Return names and entries of the features that move <vector, x> most, in units of their spread.
-
-    Those that do not move it are left out.
-    """
-    names, effect = feature_names(result), np.abs(vector) * feature_spreads(result)
-    order = np.argsort(-effect, kind="stable")[:count]
-    return [(names[index], float(vector[index])) for index in order if effect[index] > 0]
 
 
 @dataclass(frozen=True)

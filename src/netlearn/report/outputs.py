@@ -43,11 +43,11 @@ class OutputCard:
 
 def output_cards(result: LearnResult) -> list[OutputCard]:
     """Return the cards, of many outputs those that fit worst; none for a single output."""
-    if result.network is None or result.network.n_outputs == 1:
+    if not result.has_network or result.network.n_outputs == 1:
         return []
-    outputs = range(result.network.n_outputs)
+    outputs = list(range(result.network.n_outputs))
     if len(outputs) > MOST_CARDS:
-        outputs = (worst_outputs(result) or list(outputs))[:MOST_CARDS]
+        outputs = (worst_outputs(result) or outputs)[:MOST_CARDS]
     leading = _leading(result)
     return [_card(result, output, leading) for output in outputs]
 

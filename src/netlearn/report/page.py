@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from importlib.resources import files as resources
 from typing import TYPE_CHECKING
 
@@ -12,8 +13,8 @@ from netlearn.report.facts import facts
 from netlearn.report.outputs import output_cards
 from netlearn.report.sections import sections
 from netlearn.report.technical import technical
-from netlearn.report.verdict import answers, headline, warning
-from netlearn.report.words import as_sentence, target_words
+from netlearn.report.verdict import Answer, answers, headline, warning
+from netlearn.report.words import as_sentence, target_words, typeset
 
 if TYPE_CHECKING:
     from netlearn.result import LearnResult
@@ -52,7 +53,7 @@ def page_html(result: LearnResult) -> str:
         departure=result.diagnostics.departure,
         style=here.joinpath("page.css").read_text(encoding="utf-8"),
         headline=headline(result),
-        answers=answers(result),
+        answers=[_typeset(answer) for answer in answers(result)],
         warning=warning(result),
         notes=[as_sentence(note) for note in result.diagnostics.notes],
         target=target_words(result),
@@ -62,3 +63,8 @@ def page_html(result: LearnResult) -> str:
         technical=technical(result),
         open_rows=_OPEN_ROWS,
     )
+
+
+def _typeset(answer: Answer) -> Answer:
+    """Typeset the numbers of an answer, unless it has names of columns, which stay as they are."""
+    return answer if answer.key == "matters" else replace(answer, text=typeset(answer.text))

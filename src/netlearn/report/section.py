@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,7 +28,7 @@ _STYLE = {
     "text.parse_math": False,
 }
 # Inches of a figure that has another one beside it.
-_SMALL = {"width": 3.7, "height": 2.7}
+_SMALL: dict[str, Any] = {"width": 3.7, "height": 2.7}
 
 
 @dataclass(frozen=True)
@@ -110,12 +110,13 @@ def drawn(
     draw: Callable[[LearnResult, Axes], Axes],
     *,
     small: bool = False,
-    **shape: object,
+    **shape: Any,
 ) -> Drawing:
     """Draw a figure, and return it as inline SVG with a name of its own and what it shows in words."""
     style = need("matplotlib.style", extra="report", purpose="A report")
     # Colours of labels such as 1e-200 overflow inside matplotlib, and come out right.
     with style.context(["default", _STYLE]), np.errstate(over="ignore"):
-        (ax,) = figures.new_axes(**(_SMALL | shape if small else shape))
+        (ax,) = figures.new_axes(**({**_SMALL, **shape} if small else shape))
         draw(result, ax)
-        return Drawing(inline_svg(ax.figure, name, description), small)
+        figure: Any = ax.figure
+        return Drawing(inline_svg(figure, name, description), small)

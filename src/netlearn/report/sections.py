@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from netlearn.report import figures
-from netlearn.report.directions import leading_directions
+from netlearn.report.directions import Directions, leading_directions
 from netlearn.report.formula import is_readable, latex_formula, python_code, text_formula
 from netlearn.report.importance import Sensitivity, effect, sensitivity
 from netlearn.report.measures import (
@@ -24,11 +24,11 @@ from netlearn.report.section import Bar, Code, Drawing, Section, drawn
 from netlearn.report.sentences import MOST_UNITS, linear_sentence, unit_sentences
 from netlearn.report.tables import certificates_table, directions_table, fit_table, sobol_table
 from netlearn.report.verdict import what_next
-from netlearn.report.words import as_sentence, number, plural, share_text, short
+from netlearn.report.words import as_sentence, number, plural, share_text, short, typeset
 from netlearn.words import bound_sentence, share_sentence, shown_r2
 
 if TYPE_CHECKING:
-    from netlearn.result import LearnResult
+    from netlearn.result import HeldOut, LearnResult
 
 # Features whose effect is drawn, and those below which share are not worth it.
 _EFFECTS, _SMALLEST_EFFECT = 4, 0.02
@@ -45,7 +45,7 @@ def sections(result: LearnResult) -> list[Section]:
 
 def _good(result: LearnResult) -> Section:
     key, title, quality = "good", "Is it any good?", fit_quality(result)
-    if result.network is None:
+    if not result.has_network:
         return Section(key, title, ("No network was found.",))
     bars = tuple(
         Bar(
@@ -58,18 +58,19 @@ def _good(result: LearnResult) -> Section:
         for one in baselines(result)
     )
     words = []
-    if bars:
+    score = result.score
+    if bars and score is not None:
         words.append(
             "R² is the share of the variation of the labels that is predicted: 1 is perfect, 0 is no better than "
-            f"always answering the mean. It is measured on {plural(result.score.n_rows, 'row')} that took no part in "
+            f"always answering the mean. It is measured on {plural(score.n_rows, 'row')} that took no part in "
             "learning."
         )
-        if result.score.r2_each:
+        if score.r2_each:
             words.append("With several outputs it is a mean over them; each has a card of its own above.")
     if quality is None:
         return Section(key, title, (*words, "Not drawn: no rows were held out."), bars)
     if result.network.n_outputs > 1:
-        return Section(key, title, tuple(words), bars, table=fit_table(result))
+        return Section(key, title, tuple(words), bars, table=fit_table(result, quality))
     fit = Section(
         "fit",
         "Predicted against held out",
@@ -78,7 +79,7 @@ def _good(result: LearnResult) -> Section:
             "remains, label minus prediction; a lopsided or two-humped shape means that something is missing.",
         ),
         drawings=_fit_drawings(result),
-        table=fit_table(result),
+        table=fit_table(result, quality),
     )
     return Section(key, title, tuple(words), bars, parts=(fit,))
 
@@ -106,8 +107,8 @@ def _fit_drawings(result: LearnResult) -> tuple[Drawing, ...]:
 
 
 def _matters(result: LearnResult) -> Section:
-    key, title, found = "matters", "What matters most?", sensitivity(result)
-    if found is None:
+    key, title, found, held_out = "matters", "What matters most?", sensitivity(result), result.held_out
+    if found is None or held_out is None:
         text = "Nothing to show: the network is constant, or no rows were held out."
         return Section(key, title, (text,))
     names, m = feature_names(result), result.network.n_outputs
@@ -128,8 +129,11 @@ def _matters(result: LearnResult) -> Section:
         )
         drawings.append(drawn(result, "sobol", alt, figures.sobol, height=_heat_map_height(m)))
         table = sobol_table(result, found)
-    parts = (_effects(result, found), _directions(result))
-    return Section(key, title, tuple(words), bars, drawings=tuple(drawings), table=table, parts=parts)
+    parts = [_effects(result, found, held_out)]
+    directions = leading_directions(result)
+    if directions is not None:
+        parts.append(_directions(result, directions))
+    return Section(key, title, tuple(words), bars, drawings=tuple(drawings), table=table, parts=tuple(parts))
 
 
 def _of_which(result: LearnResult) -> str:
@@ -139,7 +143,7 @@ def _of_which(result: LearnResult) -> str:
     return f" Drawn is {short(result.output_names[worst_outputs(result)[0]], _NAME)}, the output that fits worst."
 
 
-def _effects(result: LearnResult, found: Sensitivity) -> Section:
+def _effects(result: LearnResult, found: Sensitivity, held_out: HeldOut) -> Section:
     words = (
         "The curves show the mean prediction as one feature changes and the others stay as they are in your rows. Grey "
         f"ticks are values of the feature in these rows.{_of_which(result)}"
@@ -148,7 +152,7 @@ def _effects(result: LearnResult, found: Sensitivity) -> Section:
     target = short(result.output_names[output], _NAME)
     leading = found.features[: max(1, int(np.sum(found.totals[:_EFFECTS] >= _SMALLEST_EFFECT)))]
     # On one scale, so that the curves can be compared.
-    means = np.concatenate([effect(result, feature, output).means for feature in leading])
+    means = np.concatenate([effect(result.network, held_out.X, feature, output).means for feature in leading])
     scale = np.min(means), np.max(means)
     for place, feature in enumerate(leading):
         name = short(feature_names(result)[feature], _NAME)
@@ -158,28 +162,31 @@ def _effects(result: LearnResult, found: Sensitivity) -> Section:
     return Section("effects", "The leading features one by one", (words,), drawings=tuple(drawings))
 
 
-def _directions(result: LearnResult) -> Section:
-    found = leading_directions(result)
+def _directions(result: LearnResult, found: Directions) -> Section:
     r, share, m = found.axes.shape[1], share_text(found.joint_share), result.network.n_outputs
     whole = "its variation" if m == 1 else "the variation of all outputs, each in its own units"
     words = f"The network sees your columns only through {plural(r, 'weighted sum')} of them, called "
     words += f"{'a direction' if r == 1 else 'directions'}. "
     if found.n_shown == 1:
-        words += (
-            f"The leading one explains {share} of {whole}. Points are held-out rows, the line is the network."
-        )
+        words += f"{_leading(r, 1, share, whole)}Points are held-out rows, the line is the network."
         alt = "Held-out labels as points against the leading direction, with the network as a curve through them."
         drawing = drawn(result, "summary", alt, figures.summary)
     else:
         words += (
-            f"The leading two explain {share} of {whole}. Points are held-out rows, coloured by their label, and the "
-            "background is the network: points with the background's colour are predicted well."
+            f"{_leading(r, 2, share, whole)}Points are held-out rows, coloured by their label, and the background is "
+            "the network: points with the background's colour are predicted well."
         )
         alt = "Held-out labels as coloured points in the plane of the two leading directions, on the network's values."
         drawing = drawn(result, "summary", alt, figures.summary, height=4.1)
     table = directions_table(result, found)
     words += _of_which(result)
     return Section("directions", "All features together", (words,), drawings=(drawing,), table=table)
+
+
+def _leading(n: int, n_shown: int, share: str, whole: str) -> str:
+    """Say what the directions that are drawn explain; nothing where there are no others."""
+    leading = "one explains" if n_shown == 1 else "two explain"
+    return "" if n == n_shown else f"The leading {leading} {share} of {whole}. "
 
 
 def _heat_map_height(n_lines: int) -> float:
@@ -198,9 +205,10 @@ def _network(result: LearnResult) -> Section:
         words = ["The network has no units: a linear model is enough."]
     else:
         words = [
-            f"The network has {plural(f.n_hidden, 'unit')}. Each is off until a weighted sum of the features passes a "
-            "threshold, and from there on adds to the prediction in proportion. In these sentences, features are "
-            "counted in standard deviations from their mean, so that weights can be compared."
+            f"The network has {plural(f.n_hidden, 'unit')}. {'It' if f.n_hidden == 1 else 'Each'} is off until a "
+            "weighted sum of the features passes a threshold, and from there on adds to the prediction in proportion. "
+            "In these sentences, features are counted in standard deviations from their mean, so that weights can be "
+            "compared."
         ]
     if f.n_hidden > MOST_UNITS:
         words.append(f"These are the {MOST_UNITS} that matter most.")
@@ -227,8 +235,8 @@ def _sure(result: LearnResult) -> Section:
         return Section(key, title, ("No rows were held out, so nothing is proven.",))
     rows, *others = certificate.assumptions
     words = [
-        f"{as_sentence(share_sentence(certificate))} For this, nothing is assumed but that {rows}.",
-        as_sentence(bound_sentence(certificate)),
+        f"{typeset(as_sentence(share_sentence(certificate)))} For this, nothing is assumed but that {rows}.",
+        typeset(as_sentence(bound_sentence(certificate))),
     ]
     after, table = [], None
     if math.isfinite(certificate.error_bound):
@@ -243,13 +251,14 @@ def _sure(result: LearnResult) -> Section:
 
 
 def _next(result: LearnResult) -> Section:
-    codes = ()
+    codes: tuple[Code, ...] = ()
     if has_signal(result):
-        check = "\nresult.recheck(X_fresh, y_fresh)            # certify it anew on rows of your own"
+        check = "\n\n# certify it anew on rows of your own\nresult.recheck(X_fresh, y_fresh)"
         code = (
             "from netlearn import LearnResult\n\n"
-            'result = LearnResult.load("model.safetensors")\n'
-            f"y_predicted = result.predict(X)             # X of shape (n, {result.network.n_features})"
+            'result = LearnResult.load("model.safetensors")\n\n'
+            f"# X has shape (n, {result.network.n_features})\n"
+            "y_predicted = result.predict(X)"
             f"{'' if result.certificate is None else check}"
         )
         label = 'If it was saved, with result.save("model.safetensors") or netlearn learn --out'

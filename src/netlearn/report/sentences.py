@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 _FEATURES, _OUTPUTS, _NAME, MOST_UNITS = 4, 3, 40, 20
 # A weight below this share of the largest goes without saying.
 _SMALL = 0.1
+# One below this share of it is rounding, and no term.
+_NO_TERM = 1e-6
 # A linear part below this share of the labels' spread is not mentioned beside units.
 _NOTHING = 0.01
 
@@ -29,9 +31,9 @@ def unit_sentences(result: LearnResult) -> list[str]:
 def _sentence(result: LearnResult, unit: Unit) -> str:
     mix = _mixed(unit.weights, feature_names(result))
     outputs = [short(name, _NAME) for name in result.output_names]
-    order = np.argsort(-np.abs(unit.slopes), kind="stable")[:_OUTPUTS]
+    order = np.argsort(-np.abs(unit.slopes), kind="stable")[:_OUTPUTS].tolist()
     changes = [
-        f"{outputs[o]} {'rises' if unit.slopes[o] > 0 else 'falls'} by {number(abs(unit.slopes[o]))}"
+        f"{outputs[o]} {'rises' if unit.slopes[o] > 0 else 'falls'} by {number(abs(float(unit.slopes[o])))}"
         for o in order
         if unit.slopes[o]
     ]
@@ -56,15 +58,15 @@ def _percent(share: float) -> str:
 def _mixed(weights: np.ndarray, names: tuple[str, ...]) -> str:
     """Write a combination of features by its largest weights."""
     largest = float(np.max(np.abs(weights)))
-    order = np.argsort(-np.abs(weights), kind="stable")
-    order = [index for index in order if abs(weights[index]) > _SMALL * largest]
+    descending = np.argsort(-np.abs(weights), kind="stable").tolist()
+    order = [index for index in descending if abs(weights[index]) > _SMALL * largest]
     parts = ""
     for place, index in enumerate(order[:_FEATURES]):
         minus = weights[index] < 0
         sign = (f" {MINUS} " if minus else " + ") if place else (MINUS if minus else "")
-        size = number(abs(weights[index]), 2)
+        size = number(abs(float(weights[index])), 2)
         parts += f"{sign}{'' if size == '1' else f'{size} '}{short(names[index], _NAME)}"
-    left = int(np.sum(weights != 0)) - min(len(order), _FEATURES)
+    left = int(np.sum(np.abs(weights) > _NO_TERM * largest)) - min(len(order), _FEATURES)
     return f"{parts} + {plural(left, 'smaller term')}" if left else parts
 
 
@@ -77,8 +79,8 @@ def linear_sentence(result: LearnResult) -> str:
         slopes = np.where(np.max(np.abs(slopes), axis=1) > _NOTHING * spreads, slopes.T, 0.0).T
     said = []
     for name, own in list(zip(result.output_names, slopes, strict=True))[:_OUTPUTS]:
-        order = np.argsort(-np.abs(own), kind="stable")
-        order = [index for index in order if abs(own[index]) > _SMALL * np.max(np.abs(own))][:_FEATURES]
+        descending = np.argsort(-np.abs(own), kind="stable").tolist()
+        order = [index for index in descending if abs(own[index]) > _SMALL * np.max(np.abs(own))][:_FEATURES]
         if order:
             parts = [f"{_with_sign(own[index])} for {short(names[index], _NAME)}" for index in order]
             said.append(f"{short(name, _NAME)} changes by {listed(parts)}")

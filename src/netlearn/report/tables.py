@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,10 +12,10 @@ import numpy as np
 from netlearn.report.directions import Directions
 from netlearn.report.importance import Sensitivity
 from netlearn.report.measures import (
+    FitQuality,
     coefficient_sizes,
     feature_names,
     feature_spreads,
-    fit_quality,
     matrix_name,
     nearest_angles,
     output_qualities,
@@ -36,6 +36,10 @@ _PARAMETER_UNITS, _PARAMETER_FEATURES, _PARAMETER_OUTPUTS = 20, 12, 20
 _OUTPUT_ROWS, _OUTPUT_COLUMNS = 12, 6
 # Features that a direction is described by, and characters of their names.
 _FEATURES, _NAME = 4, 40
+# A weight below this share of the whole is not listed.
+_NO_WEIGHT = 5e-3
+# Directions that explain this much together leave nothing to the others, which are then not listed.
+_EXPLAINED = 0.9995
 
 
 @dataclass(frozen=True)
@@ -58,21 +62,21 @@ class Table:
 
 def spectra_table(result: LearnResult) -> Table:
     """List each matrix's noise floor, how many eigenvectors were kept, and its leading eigenvalues."""
-    probes = result.diagnostics.probes
-    d = max(len(probe.eigenvalues) for probe in probes)
+    spectra = result.diagnostics.spectra
+    d = max(len(spectrum.eigenvalues) for spectrum in spectra)
     shown = min(d, _EIGENVALUES)
     rows = []
-    for probe in probes:
-        kept = probe.n_kept or 0
-        texts = column([probe.noise_floor, *probe.eigenvalues[:shown]])
-        floor = Cell(texts[0], probe.noise_floor)
+    for spectrum in spectra:
+        kept = spectrum.n_kept or 0
+        texts = column([spectrum.noise_floor, *spectrum.eigenvalues[:shown]])
+        floor = Cell(texts[0], spectrum.noise_floor)
         leading = [
             Cell(text, float(value), strong=index < kept)
-            for index, (text, value) in enumerate(zip(texts[1:], probe.eigenvalues, strict=False))
+            for index, (text, value) in enumerate(zip(texts[1:], spectrum.eigenvalues, strict=False))
         ]
-        count = Cell("not said" if probe.n_kept is None else str(kept), probe.n_kept)
+        count = Cell("not said" if spectrum.n_kept is None else str(kept), spectrum.n_kept)
         blank = [Cell("")] * (shown - len(leading))  # not every matrix has d eigenvalues
-        rows.append([Cell(matrix_name(probe)), count, floor, *leading, *blank])
+        rows.append([Cell(matrix_name(spectrum)), count, floor, *leading, *blank])
     left_out = f"The {shown} largest of {d:,} eigenvalues." if shown < d else ""
     return Table(["moments of", "kept", "noise floor", *(f"#{i + 1}" for i in range(shown))], rows, left_out)
 
@@ -87,20 +91,26 @@ def directions_table(result: LearnResult, found: Directions) -> Table:
         ]
         for index, share in enumerate(found.shares)
     ]
+    if found.joint_share >= _EXPLAINED:
+        rows = rows[: found.n_shown]
     left = found.axes.shape[1] - len(rows)
+    more = "1 more direction" if left == 1 else f"{left:,} more directions"
+    if found.joint_share >= _EXPLAINED:
+        does = "explains less than 0.1 %" if left == 1 else "explain less than 0.1 % together"
+    else:
+        does = "matters less" if left == 1 else "matter less"
     return Table(
         ["direction", "explains alone", "largest weights, per standard deviation"],
         rows,
-        f"{left:,} more directions matter less." if left else "",
+        f"{more} {does}." if left else "",
     )
 
 
-def fit_table(result: LearnResult) -> Table:
+def fit_table(result: LearnResult, quality: FitQuality) -> Table:
     """List root mean square, largest error and spread on the rows that travel with the result.
 
     Several outputs have a line each, the worst first where they are many.
     """
-    quality = fit_quality(result)
     if result.network.n_outputs > 1:
         headings = ["typical error", "largest error", "spread of the labels", "R²"]
         each = output_qualities(result)
@@ -116,7 +126,8 @@ def fit_table(result: LearnResult) -> Table:
         ("R²", quality.r_squared if result.score is None else None),
     ]
     rows = [[Cell(name), Cell(number(value, 4), value)] for name, value in entries if value is not None]
-    return Table([f"on {quality.n_rows:,} held-out rows", "value"], rows)
+    some = "" if result.score is None or result.score.n_rows <= quality.n_rows else " of the"
+    return Table([f"on {quality.n_rows:,}{some} held-out rows", "value"], rows)
 
 
 def certificates_table(result: LearnResult) -> Table:
@@ -134,7 +145,7 @@ def certificates_table(result: LearnResult) -> Table:
 
 
 def _by_output(
-    result: LearnResult, headings: Sequence[str], numbers: dict[int, Sequence[float | None]]
+    result: LearnResult, headings: Sequence[str], numbers: Mapping[int, Sequence[float | None]]
 ) -> Table:
     order = list(numbers)
     if len(order) > _OUTPUT_ROWS:
@@ -230,13 +241,13 @@ def units_table(result: LearnResult) -> Table:
             Cell(text, float(size)),
             Cell(number(angle), float(angle)) if math.isfinite(angle) else Cell("alone"),
         ]
-        for index, (text, size, angle) in enumerate(zip(column(sizes), sizes, angles, strict=True))
+        for index, (text, size, angle) in enumerate(zip(column(sizes.tolist()), sizes, angles, strict=True))
     ]
     left_out = f"The {k:,} largest of {f.n_hidden:,} units." if k < f.n_hidden else ""
     return Table(["unit", "λ", "angle to nearest (°)"], rows, left_out)
 
 
-def _parameter(value: object) -> Cell:
+def _parameter(value: float) -> Cell:
     return Cell(number(float(value), 5), float(value))
 
 
@@ -244,9 +255,9 @@ def _weights(result: LearnResult, vector: np.ndarray) -> str:
     """Name the features that weigh most, with their weights in standard deviations, scaled to length one."""
     weights = vector * feature_spreads(result)
     size = float(np.linalg.norm(weights))
-    names, order = feature_names(result), np.argsort(-np.abs(weights), kind="stable")[:_FEATURES]
+    names, order = feature_names(result), np.argsort(-np.abs(weights), kind="stable")[:_FEATURES].tolist()
     return ", ".join(
-        f"{short(names[index], _NAME)} {number(weights[index] / size, 2)}"
+        f"{short(names[index], _NAME)} {number(float(weights[index]) / size, 2)}"
         for index in order
-        if weights[index]
+        if abs(weights[index]) > _NO_WEIGHT * size
     )

@@ -9,7 +9,7 @@ import numpy as np
 
 from netlearn.report import figures
 from netlearn.report.measures import has_signal, matrix_name
-from netlearn.report.section import Section, drawn
+from netlearn.report.section import Drawing, Section, drawn
 from netlearn.report.tables import parameters_table, spectra_table, trace_table, units_table
 from netlearn.report.words import departure_sentence, number, plural
 from netlearn.words import step_name
@@ -25,7 +25,7 @@ def technical(result: LearnResult) -> list[Section]:
         made += [_spectra(result), _convergence(result)]
         if result.network.n_hidden:
             made.append(_units(result))
-    if result.network is not None:
+    if result.has_network:
         made.append(_parameters(result))
     return [*made, _reproduce(result)]
 
@@ -45,21 +45,21 @@ def _run(result: LearnResult) -> Section:
 
 
 def _spectra(result: LearnResult) -> Section:
-    key, title, probes = "spectra", "Spectra of the moment matrices", result.diagnostics.probes
-    if not probes:
+    key, title, spectra = "spectra", "Spectra of the moment matrices", result.diagnostics.spectra
+    if not spectra:
         return Section(key, title, ("None were computed: a linear function left nothing to look for.",))
     words = (
         "A moment matrix has eigenvectors that point along the units' directions, where its eigenvalues stand out of "
         "the noise. Eigenvalues are drawn in units of the noise floor; filled marks, and bold numbers in the table, "
         "are those that were kept."
     )
-    kept = ", ".join(f"{probe.n_kept or 0} for {matrix_name(probe)}" for probe in probes[:8])
+    kept = ", ".join(f"{spectrum.n_kept or 0} for {matrix_name(spectrum)}" for spectrum in spectra[:8])
     alt = (
-        f"Eigenvalues of {len(probes):,} moment matrices over their noise floors, falling from left to right on a "
-        f"logarithmic scale. Kept above the floor: {kept}{', and so on' if len(probes) > 8 else ''}."
+        f"Eigenvalues of {len(spectra):,} moment matrices over their noise floors, falling from left to right on a "
+        f"logarithmic scale. Kept above the floor: {kept}{', and so on' if len(spectra) > 8 else ''}."
     )
-    drawings = ()
-    if any(probe.noise_floor > 0 and np.any(probe.eigenvalues) for probe in probes):
+    drawings: tuple[Drawing, ...] = ()
+    if any(spectrum.noise_floor > 0 and np.any(spectrum.eigenvalues) for spectrum in spectra):
         drawings = (drawn(result, key, alt, figures.spectrum),)
     return Section(key, title, (words,), drawings=drawings, table=spectra_table(result))
 

@@ -139,7 +139,7 @@ def warning(result: LearnResult) -> str:
 
 def _how_good(result: LearnResult) -> str:
     score, error = result.score, held_out_error(result)
-    if result.network is None:
+    if not result.has_network:
         return "No network was found."
     if error is None:
         return "Unknown: no rows were held out."
@@ -165,12 +165,13 @@ def _yes_or_no(result: LearnResult) -> str:
     found = headline(result)
     if not has_signal(result):
         return "No."
-    return "A little." if found.kind == "useful" and result.r2 < _WEAK else "Yes."
+    is_weak = result.r2 is not None and result.r2 < _WEAK
+    return "A little." if found.kind == "useful" and is_weak else "Yes."
 
 
 def what_matters(result: LearnResult) -> str:
     """Name the features that the network depends on most."""
-    if result.network is None:
+    if not result.has_network:
         return "Nothing can be said without a network."
     if not has_signal(result):
         return "Nothing can be said: the columns do not predict held-out rows."
@@ -207,6 +208,6 @@ def what_next(result: LearnResult) -> str:
     """Say what to do with the result."""
     if result.diagnostics.advice:
         return as_sentence(result.diagnostics.advice)
-    if result.network is None:
+    if not result.has_network:
         return "Give more rows, or allow more units."
     return "Use it: result.predict(X). When the source of the rows changes, check it again with result.recheck(X, y)."

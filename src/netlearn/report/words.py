@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from netlearn.words import bound_sentence, share_sentence
-
 if TYPE_CHECKING:
-    from netlearn.certify import Certificate
     from netlearn.result import LearnResult
 
 MINUS, _TIMES, _THIN_SPACE = "\N{MINUS SIGN}", "\N{MULTIPLICATION SIGN}", "\N{NARROW NO-BREAK SPACE}"
@@ -38,6 +36,22 @@ def number(value: float, digits: int = 3) -> str:
         text = f"10{str(int(exponent)).translate(_SUPERSCRIPTS)}"
         text = text if mantissa == "1" else f"{mantissa}{_TIMES}{text}"
     return f"{MINUS}{text}" if value < 0 else text
+
+
+def typeset(text: str) -> str:
+    """Write the numbers of a sentence as `number` does: a true minus sign, and powers of ten.
+
+    Examples
+    --------
+    >>> typeset("an error above 2.67e-15, where the mean has -0.5")
+    'an error above 2.67×10⁻¹⁵, where the mean has −0.5'
+    """
+    powers = re.sub(
+        r"(?<![\w.])(\d[\d.]*)e([+-]\d+)",
+        lambda found: f"{found[1]}{_TIMES}10{str(int(found[2])).translate(_SUPERSCRIPTS)}",
+        text,
+    )
+    return re.sub(r"(?<=\s)-(?=\d)", MINUS, powers)
 
 
 def column(values: Sequence[float], digits: int = 4) -> list[str]:
@@ -69,13 +83,6 @@ def plural(count: int, word: str) -> str:
     return f"{count:,} {word}{'' if count == 1 else 's'}"
 
 
-def certificate_sentence(certificate: Certificate | None) -> str:
-    """Say what fresh rows prove; `assumptions` say under which conditions."""
-    if certificate is None:
-        return "There is no certificate."
-    return ". ".join(_begun(sentence(certificate)) for sentence in (share_sentence, bound_sentence)) + "."
-
-
 def _begun(sentence: str) -> str:
     return sentence[0].upper() + sentence[1:]
 
@@ -97,8 +104,10 @@ def short(name: str, longest: int) -> str:
 
 def target_words(result: LearnResult) -> str:
     """Say what was learned: the name of y, or the first names of several outputs; empty where there are none."""
-    if not result.target or isinstance(result.target, str):
-        return result.target or ""
+    if isinstance(result.target, str):
+        return result.target
+    if not result.target:
+        return ""
     shown, m = result.target[:_NAMED_OUTPUTS], len(result.target)
     more = f" and {m - len(shown):,} more" if m > len(shown) else ""
     return f"{', '.join(shown)}{more}"

@@ -1,4 +1,4 @@
-"""Room 4, SEARCH: nets of directions and weights inside V, and the search over them."""
+"""Search: where units may lie, fits that start there, and which of the networks is better."""
 
 from netlearn.search.nets import (
     interval_net,

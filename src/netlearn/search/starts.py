@@ -1,6 +1,7 @@
-"""Where the polish starts: hyperplanes spread over the subspace, more of them than units are wanted."""
+"""Where a fit starts: hyperplanes spread over the subspace, more of them than units are wanted."""
 
 import numpy as np
+from scipy.special import ndtri
 
 
 def spread_planes(n_planes: int, n_features: int, rng: np.random.Generator, *, biases: bool) -> np.ndarray:
@@ -17,6 +18,8 @@ def spread_planes(n_planes: int, n_features: int, rng: np.random.Generator, *, b
         directions = rng.standard_normal((n_planes, n_features))
         directions /= np.linalg.norm(directions, axis=1, keepdims=True)
     offsets = rng.standard_normal(n_planes) if biases else np.zeros(n_planes)
+    if n_features == 1 and biases:  # kinks at the quantiles of whitened rows: as many rows between any two
+        offsets = -directions[:, 0] * ndtri((np.arange(n_planes) + rng.uniform()) / n_planes)
     if n_features == 2:
         offsets[::2] = 0.0
     return np.column_stack([directions, offsets])

@@ -2,10 +2,10 @@
 
 import os
 from collections import deque
-from collections.abc import Generator, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Generator, Iterable
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
-from typing import TypeVar
+from typing import Any, TypeVar
 
 T = TypeVar("T")
 _END = object()
@@ -13,16 +13,20 @@ _END = object()
 _PIECE_BYTES = 2**19
 
 
-def one_ahead(items: Generator[T]) -> Iterator[T]:
+def one_ahead(items: Generator[T]) -> Generator[T]:
     """Yield what `items` yields, fetched by a thread that is always one item ahead.
 
     What goes wrong in the thread is raised here, in its place. The thread ends with the iteration, also where
     that is left early: then after the item under way.
     """
     with closing(items), ThreadPoolExecutor(1, thread_name_prefix="netlearn-read") as reader:
-        following = reader.submit(next, items, _END)
-        while (item := following.result()) is not _END:
-            following = reader.submit(next, items, _END)
+
+        def following() -> Future[Any]:  # of the next item, or of the mark that there is none
+            return reader.submit(next, items, _END)
+
+        fetched = following()
+        while (item := fetched.result()) is not _END:
+            fetched = following()
             yield item
             del item  # before the next one is waited for: two blocks in memory, not three
 

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import closing
 from copy import copy
 from functools import partial
-from typing import Protocol
+from typing import Protocol, Self
 
 import numpy as np
 from array_api_compat import device
 
-from netlearn.backend import namespace
+from netlearn.backend import Array, namespace
 from netlearn.backend.grain import grain
 from netlearn.backend.threads import in_order
 from netlearn.source.device import moved
 
-Block = tuple[np.ndarray, np.ndarray]
+Block = tuple[Array, Array]
 HOST = np.zeros(0)
 # Entries up to which rows are copied even where X is in single precision itself, and a copy as large as X.
 _LARGE = 2**27
@@ -33,17 +34,46 @@ def mapped(function: Callable, items: Iterable, like=HOST) -> Iterator:
     return in_order(function, items) if grain(like).side_by_side else map(function, items)
 
 
+class Counted(Protocol):
+    """What tells how many rows there are: all that decides how many of them a step takes."""
+
+    @property
+    def n_rows(self) -> int: ...  # noqa: D102
+
+    @property
+    def n_features(self) -> int: ...  # noqa: D102
+
+    @property
+    def can_be_single(self) -> bool: ...  # noqa: D102
+
+    def head(self, n_rows: int) -> Self:
+        """Return the first rows."""
+        ...
+
+
 class Source(Protocol):
     """Rows (x, y) in blocks, the same ones in the same order each time `blocks` is called.
 
-    With a `weight`, an array of n_rows numbers of mean 1, least squares over the rows counts each so often. `like` is
-    an empty array of the library and on the device that blocks come in.
+    Attributes
+    ----------
+    n_rows, n_features : int
+    like : array
+        An empty one of the library and on the device that blocks come in.
+    weight : array of n_rows numbers of mean 1, or None
+        How often least squares over the rows counts each.
+    can_be_single : bool
+        Whether `single` is worth its memory: ask before calling it.
     """
 
     n_rows: int
     n_features: int
-    like: np.ndarray
     weight: np.ndarray | None
+
+    @property
+    def like(self) -> Array: ...  # noqa: D102
+
+    @property
+    def can_be_single(self) -> bool: ...  # noqa: D102
 
     def blocks(self, width: int = 0, n_cached: int = 1) -> Iterator[Block]:
         """Yield pairs (X, y) of shapes (n, d) and (n,).
@@ -57,13 +87,83 @@ class Source(Protocol):
         """
         ...
 
+    def readers(self, width: int = 0, n_cached: int = 1) -> Iterator[Callable[[], Block]]:
+        """Yield for each of the blocks a function that returns it, which may be called in another thread."""
+        ...
+
     def head(self, n_rows: int) -> Source:
         """Return the first rows."""
+        ...
+
+    def single(self) -> ArraySource:
+        """Return the rows in single precision, in the same blocks; the copy is made once and kept."""
+        ...
+
+    def labels(self) -> Array:
+        """Return the labels as they were given, in the order of the rows."""
+        ...
+
+    def relabelled(self, labels: Callable) -> Source:
+        """Return the rows with labels(X, y) in place of y."""
         ...
 
     def in_memory(self) -> ArraySource:
         """Return the same rows as two arrays."""
         ...
+
+
+class Stored(Protocol):
+    """Rows that are passed over from the first to the last: those of files, or of partitions on a cluster."""
+
+    @property
+    def n_rows(self) -> int: ...  # noqa: D102
+
+    @property
+    def n_features(self) -> int: ...  # noqa: D102
+
+    def over_rows(self, term: Callable, marked: np.ndarray, width: int = 0, start: int = 0) -> Generator:
+        """Yield term(X, y, here) for stretches of the rows from row `start` on, in order.
+
+        Two results must add up, with +, to that of both stretches together: where rows lie elsewhere, the term is taken
+        there, and what comes back is the sum for each partition.
+
+        Parameters
+        ----------
+        term : callable
+        marked : array of int
+            Rows to mark, in ascending order; `here` are the places of those within the stretch.
+        width : int
+            Number of columns that the term computes for each row.
+        start : int
+        """
+        ...
+
+
+class ReadHere:
+    """What makes `Stored` of a class with blocks that are read in this process."""
+
+    def blocks(self, width: int = 0, n_cached: int = 1, start: int = 0) -> Generator[Block]:
+        """Yield pairs (X, y) from row `start` on."""
+        raise NotImplementedError
+
+    def over_rows(self, term: Callable, marked: np.ndarray, width: int = 0, start: int = 0) -> Generator:
+        """Yield term(X, y, here) for each block from row `start` on, in order, computed by the threads of the pool."""
+        with closing(self.blocks(width, start=start)) as blocks:
+            yield from in_order(lambda block: term(*block), _with_marks(blocks, marked, start))
+
+
+def _with_marks(blocks: Iterable[Block], marked: np.ndarray, start: int) -> Iterator[tuple]:
+    for X, y in blocks:
+        # As in arrays, a single column is one output.
+        labels = y[:, 0] if y.shape[1:] == (1,) else y
+        yield X, labels, marks_between(marked, start, start + len(y))
+        start += len(y)
+
+
+def marks_between(marked: np.ndarray, start: int, stop: int) -> np.ndarray:
+    """Return which of the rows from `start` to `stop` are marked, counted from `start`."""
+    first, last = np.searchsorted(marked, (start, stop))
+    return marked[first:last] - start
 
 
 def over_blocks(
@@ -74,10 +174,7 @@ def over_blocks(
     Given `beside`, an item for each block, it is term(block, item). Blocks that have to be gathered are so by the
     thread that needs them.
     """
-    if hasattr(rows, "readers"):
-        readers = rows.readers(width, n_cached)
-    else:
-        readers = (partial(_given, block) for block in rows.blocks(width, n_cached))
+    readers = rows.readers(width, n_cached)
     if beside is None:
         return mapped(lambda read: term(read()), readers, rows.like)
     return mapped(lambda pair: term(pair[0](), pair[1]), zip(readers, beside, strict=True), rows.like)
@@ -96,36 +193,44 @@ def weighted(rows: Source, weight: np.ndarray | None) -> Source:
     return rows
 
 
-class ArraySource:
+class ArraySource(ReadHere):
     """Rows of two arrays in memory.
 
     Parameters
     ----------
     X : array of shape (n, d)
     y : array of shape (n,) or (n, m)
+    can_be_single : bool
+        False for rows so large that no copy in single precision is to be made of them, nor of their heads.
     """
 
     weight: np.ndarray | None = None
 
-    def __init__(self, X, y):
-        self.X, self.y = X, y
+    def __init__(self, X: Array, y: Array, *, can_be_single: bool = True):
+        self.X, self.y, self.can_be_single = X, y, can_be_single
+        self.n_rows: int
+        self.n_features: int
         self.n_rows, self.n_features = X.shape
         self._single: ArraySource | None = None
 
     @property
-    def like(self):
+    def like(self) -> Array:
         """An empty array of the library and on the device of the rows."""
-        return self.X[:0]
+        return self.X[:0, ...]
 
-    def blocks(self, width: int = 0, n_cached: int = 1, start: int = 0) -> Iterator[Block]:
+    def blocks(self, width: int = 0, n_cached: int = 1, start: int = 0) -> Generator[Block]:
         """Yield pairs (X, y) from row `start` on."""
-        X, y = self.X[start:], self.y[start:]
-        for rows in block_slices(len(y), self.n_features + width, n_cached, self.like):
-            yield X[rows], y[rows]
+        X, y = self.X[start:, ...], self.y[start:, ...]
+        for rows in block_slices(y.shape[0], self.n_features + width, n_cached, self.like):
+            yield X[rows, ...], y[rows, ...]
+
+    def readers(self, width: int = 0, n_cached: int = 1) -> Iterator[Callable[[], Block]]:
+        """Yield for each block a function that returns it: views cost nothing to make beforehand."""
+        return (partial(_given, block) for block in self.blocks(width, n_cached))
 
     def head(self, n_rows: int) -> ArraySource:
         """Return the first `n_rows` rows, as a view."""
-        return ArraySource(self.X[:n_rows], self.y[:n_rows])
+        return ArraySource(self.X[:n_rows, ...], self.y[:n_rows, ...], can_be_single=self.can_be_single)
 
     def single(self) -> ArraySource:
         """Return the rows in single precision, in the same blocks; the copy is made once and kept."""
@@ -136,31 +241,18 @@ class ArraySource:
             self._single = ArraySource(xp.astype(self.X, xp.float32), self.y)
         return self._single
 
-    def labels(self):
+    def labels(self) -> Array:
         """Return the labels."""
         return self.y
 
     def relabelled(self, labels: Callable) -> ArraySource:
         """Return the rows with labels(X, y) in place of y."""
         y = over_blocks(lambda block: labels(*block), self)
-        return ArraySource(self.X, namespace(self.X).concat(list(y)))
+        return ArraySource(self.X, namespace(self.X).concat(list(y)), can_be_single=self.can_be_single)
 
     def in_memory(self) -> ArraySource:
         """Return itself."""
         return self
-
-
-class LeanRows(ArraySource):
-    """Rows of two arrays in memory, so large that no copy in single precision is to be made of them."""
-
-    @property
-    def single(self):
-        """There is none, as `hasattr` is told."""
-        raise AttributeError("single")
-
-    def head(self, n_rows: int) -> LeanRows:
-        """Return the first `n_rows` rows, as a view."""
-        return LeanRows(self.X[:n_rows], self.y[:n_rows])
 
 
 class SelectedRows:
@@ -180,10 +272,17 @@ class SelectedRows:
 
     weight: np.ndarray | None = None
 
-    def __init__(self, X, y, order: np.ndarray, change: Callable[[Block], Block] | None = None, cheap=True):
+    def __init__(
+        self,
+        X: Array,
+        y: Array,
+        order: np.ndarray,
+        change: Callable[[Block], Block] | None = None,
+        cheap: bool = True,
+    ):
         self._X, self._y, self._order, self._change, self._cheap = X, y, order, change, cheap
-        self.n_rows, self.like = len(order), X[:0]
-        self.n_features = X.shape[1] if change is None else self._gathered(slice(1))[0].shape[1]
+        self.n_rows, self.like = len(order), X[:0, ...]
+        self.n_features: int = X.shape[1] if change is None else self._gathered(slice(1))[0].shape[1]
         self._singles: list[ArraySource] = []  # shared by all heads: the longest serves the others
 
     def blocks(self, width: int = 0, n_cached: int = 1) -> Iterator[Block]:
@@ -198,9 +297,10 @@ class SelectedRows:
     def _gathered(self, rows: slice) -> Block:
         xp = namespace(self._X)
         taken = xp.asarray(self._order[rows], device=device(self._X))
-        block = tuple(
-            xp.astype(xp.take(array, taken, axis=0), xp.float64, copy=False) for array in (self._X, self._y)
+        X, y = (
+            xp.astype(xp.take(part, taken, axis=0), xp.float64, copy=False) for part in (self._X, self._y)
         )
+        block = X, y
         return block if self._change is None else self._change(block)
 
     def head(self, n_rows: int) -> SelectedRows:
@@ -213,7 +313,11 @@ class SelectedRows:
         """Return the rows from `start` up to `stop`."""
         return SelectedRows(self._X, self._y, self._order[start:stop], self._change, self._cheap)
 
-    def labels(self):
+    def reordered(self, places: np.ndarray) -> SelectedRows:
+        """Return the rows at these places, in their order."""
+        return SelectedRows(self._X, self._y, self._order[places], self._change, self._cheap)
+
+    def labels(self) -> Array:
         """Return the labels as they were given, in the order of the rows."""
         xp = namespace(self._y)
         return xp.take(self._y, xp.asarray(self._order, device=device(self._y)), axis=0)
@@ -222,7 +326,7 @@ class SelectedRows:
         """Return which rows of the arrays are at these places."""
         return tuple(self._order[list(places)].tolist())
 
-    def moved(self, like) -> SelectedRows:
+    def moved(self, like: Array) -> SelectedRows:
         """Return the rows in the library and on the device of `like`."""
         X, y = moved(self._X, like), moved(self._y, like)
         return SelectedRows(X, y, self._order, self._change, self._cheap)
@@ -241,17 +345,13 @@ class SelectedRows:
         return self.changed(change, self._cheap)
 
     @property
-    def single(self) -> Callable[[], ArraySource]:
-        """The function that returns the rows in single precision, in the same blocks; the copy is made once and kept.
-
-        There is none where it would be as large as a large X and saves no more than gathering rows.
-        """
+    def can_be_single(self) -> bool:
+        """Not where the copy would be as large as a large X, and saves no more than gathering rows."""
         as_large = self._X.dtype == namespace(self._X).float32 and self.n_rows * self.n_features > _LARGE
-        if as_large and self._cheap:
-            raise AttributeError("single")
-        return self._copied
+        return not (as_large and self._cheap)
 
-    def _copied(self) -> ArraySource:
+    def single(self) -> ArraySource:
+        """Return the rows in single precision, in the same blocks; the copy is made once and kept."""
         if not self._singles or self._singles[0].n_rows < self.n_rows:
             self._singles.clear()  # before the longer one takes its memory
             self._singles.append(self._filled("float32"))
@@ -261,7 +361,7 @@ class SelectedRows:
         """Return the rows as two arrays."""
         return self._filled("float64")
 
-    def in_place(self) -> SelectedRows | LeanRows:
+    def in_place(self) -> SelectedRows | ArraySource:
         """Return the rows with no more memory than X takes itself: gathered anew in each pass, or copied.
 
         Gathering costs little, changing them to other coordinates may cost much. Then they are copied where X is in
@@ -270,8 +370,8 @@ class SelectedRows:
         """
         if self._cheap or self._X.dtype != namespace(self._X).float64:
             return self
-        copy = self.in_memory()
-        return LeanRows(copy.X, copy.y)
+        held = self.in_memory()
+        return ArraySource(held.X, held.y, can_be_single=False)
 
     def _filled(self, dtype: str) -> ArraySource:
         xp, place = namespace(self._X), device(self._X)
@@ -280,7 +380,8 @@ class SelectedRows:
         y = xp.empty((self.n_rows, *outputs), dtype=xp.float64, device=place)
 
         def fill(rows):
-            X[rows], y[rows] = self._gathered(rows)
+            X_rows, y_rows = self._gathered(rows)
+            X[rows, ...], y[rows, ...] = xp.astype(X_rows, X.dtype, copy=False), y_rows
 
         for _ in mapped(fill, block_slices(self.n_rows, self.n_features, like=self.like), self.like):
             pass

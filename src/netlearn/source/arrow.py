@@ -53,8 +53,9 @@ def as_numbers(
     rows = np.empty((len(columns), batch.num_rows))
     for place, column in enumerate(columns):
         values = batch.column(column)
-        if books and books[place] is not None:
-            rows[place] = _codes(values, books[place])
+        book = books[place] if books else None
+        if book is not None:
+            rows[place] = _codes(values, book)
             continue
         if not pyarrow.types.is_float64(values.type):
             # Not safe in Arrow's sense: integers beyond 2**53 are rounded, as NumPy rounds them.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing
 from itertools import islice
 from typing import Any
@@ -13,6 +13,7 @@ import numpy as np
 from netlearn.backend.extras import need
 from netlearn.errors import InputError
 from netlearn.source.cells import Book, is_missing, kind_of, numbers
+from netlearn.source.file_table import FileTable
 from netlearn.source.opening import opened, whole_text
 from netlearn.source.problems import Problems, shown
 
@@ -30,7 +31,7 @@ def head_rows(n_columns: int) -> int:
     return min(HEAD_ROWS, max(_FEWEST_HEAD_ROWS, _HEAD_CELLS // n_columns))
 
 
-class CellTable:
+class CellTable(FileTable):
     """What tables of cells share; a subclass gives `_records`, `names` and calls `_judge`."""
 
     labels: tuple[int, ...] = ()
@@ -53,7 +54,7 @@ class CellTable:
             if kind not in ("number", "truth", "text")
         }
 
-    def _records(self, problems: Problems | None) -> Iterator[Row]:
+    def _records(self, problems: Problems | None) -> Generator[Row]:
         """Give the cells of each row; None for a row that does not fit the columns, which `problems` is told."""
         raise NotImplementedError
 
@@ -83,7 +84,7 @@ class CellTable:
         problems: Problems | None,
     ) -> np.ndarray:
         places = [place for place, row in enumerate(batch) if row is not None]
-        rows = [batch[place] for place in places]
+        rows = [row for row in batch if row is not None]
         values = np.full((len(columns), len(batch)), np.inf)
 
         def tell(kind: str, place: int, cell: object) -> None:
@@ -125,7 +126,7 @@ class JsonlTable(CellTable):
         head = head[: head_rows(len(names))]
         self._judge([[found.get(name) for name in names] for found in head], len(names))
 
-    def _objects(self) -> Iterator[tuple[int, dict[str, Any]]]:
+    def _objects(self) -> Generator[tuple[int, dict[str, Any]]]:
         with whole_text(self.path, "lines of JSON"), opened(self.path, "utf-8-sig") as stream:
             for number, line in enumerate(stream, 1):
                 if line.strip():
@@ -143,8 +144,9 @@ class JsonlTable(CellTable):
             )
         return found
 
-    def _records(self, problems: Problems | None) -> Iterator[Row]:
-        known = set(self.names)
+    def _records(self, problems: Problems | None) -> Generator[Row]:
+        names = self.names or ()
+        known = set(names)
         for number, found in self._objects():
             if not known.issuperset(found):
                 late = shown(next(key for key in found if key not in known))
@@ -152,7 +154,7 @@ class JsonlTable(CellTable):
                     f'{self.path} has the key "{late}" in line {number:,}, but not in its first {HEAD_ROWS:,} rows: '
                     "give every key in one of these, with null where there is no value."
                 )
-            yield [found.get(name) for name in self.names]
+            yield [found.get(name) for name in names]
 
 
 class XlsxTable(CellTable):
@@ -175,5 +177,5 @@ class XlsxTable(CellTable):
         self.n_rows = len(self._rows)
         self._judge(self._rows[: head_rows(len(rows[0]))], len(rows[0]))
 
-    def _records(self, problems: Problems | None) -> Iterator[Row]:
+    def _records(self, problems: Problems | None) -> Generator[Row]:
         yield from self._rows

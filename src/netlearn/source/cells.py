@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
 from numbers import Real
+from typing import Any
 
 import numpy as np
 
@@ -70,7 +71,7 @@ def _kind(cell: object, decimal: str) -> str:
     return "number" if isinstance(cell, Real | Decimal) else type(cell).__name__
 
 
-def numbers(cells: Sequence[object], decimal: str, truths: bool, tell: Tell) -> np.ndarray:
+def numbers(cells: Sequence[Any], decimal: str, truths: bool, tell: Tell) -> np.ndarray:
     """Return a column as float64: NaN where a cell is missing, infinity where it is wrong, which `tell` is told."""
     try:
         if _PLAIN.issuperset(map(type, cells)):

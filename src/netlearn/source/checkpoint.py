@@ -90,6 +90,6 @@ def fingerprint(X: np.ndarray, y: np.ndarray) -> str:
     """Return a hash of two arrays: shapes, all labels, and rows spread over X, up to about 32 MB of them."""
     step = max(1, X.size // 2**22)
     parts = hashlib.sha256(repr((X.shape, str(X.dtype), y.shape, str(y.dtype))).encode())
-    parts.update(np.ascontiguousarray(y))
-    parts.update(np.ascontiguousarray(X[::step]))
+    parts.update(np.ascontiguousarray(y).data)
+    parts.update(np.ascontiguousarray(X[::step]).data)
     return parts.hexdigest()

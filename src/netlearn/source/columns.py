@@ -92,13 +92,14 @@ def _index(table: Table, wanted: Column, argument: str) -> int:
 
 def by_names(table: Table, names: Sequence[str]) -> list[int]:
     """Find the columns that a model was learned from; all that are not there are named."""
-    places = {name: place for place, name in reversed(list(enumerate(table.names)))}
+    own = table.names or ()
+    places = {name: place for place, name in reversed(list(enumerate(own)))}
     absent = [name for name in names if name not in places]
     if not absent:
         return [places[name] for name in names]
     quoted = ", ".join(f'"{shown(name)}"' for name in absent[:12])
     more = f" and {len(absent) - 12} more" if len(absent) > 12 else ""
-    near = difflib.get_close_matches(absent[0], table.names, n=1)
+    near = difflib.get_close_matches(absent[0], own, n=1)
     hint = f' (did you mean "{near[0]}"?)' if near else ""
     raise InputError(
         f"{table.path} must have the columns that the model was learned from, but not in {_listed(table)} "

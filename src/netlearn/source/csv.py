@@ -10,7 +10,7 @@ from __future__ import annotations
 import codecs
 import csv
 import re
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -85,7 +85,7 @@ def _has_header(first: Sequence[str], others: Sequence[Sequence[str]], decimal: 
 
 def _decode(path: str, head: bytes) -> tuple[str, str]:
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        candidates = ("utf-16",)
+        candidates: tuple[str, ...] = ("utf-16",)
     else:
         candidates = ("utf-8-sig", "cp1252")  # the second is what spreadsheets on Windows call plain CSV
     for encoding in candidates:
@@ -162,7 +162,7 @@ class CsvTable(CellTable):
                 yield rows[n_read:]
             n_read = max(0, n_read - len(rows))
 
-    def _lines(self) -> Iterator[list[str]]:
+    def _lines(self) -> Generator[list[str]]:
         """Give the cells of all lines that are not blank, the header's too."""
         encoding = "utf-8-sig" if self.dialect.encoding == "utf-8" else self.dialect.encoding
         with whole_text(self.path, "CSV"), opened(self.path, encoding) as stream:
@@ -176,7 +176,7 @@ class CsvTable(CellTable):
             except csv.Error as error:
                 raise InputError(f"{self.path} cannot be read as CSV ({said(error)}).") from error
 
-    def _records(self, problems: Problems | None) -> Iterator[Row]:
+    def _records(self, problems: Problems | None) -> Generator[Row]:
         with closing(self._lines()) as lines:
             for number, row in enumerate(lines, -1 if self.dialect.header else 0):
                 if number < 0:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -16,17 +16,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from netlearn.backend import Array
 from netlearn.backend.extras import need
 from netlearn.errors import InputError
-from netlearn.source.arrays import ArraySource, Block
+from netlearn.source.arrays import ArraySource, Block, ReadHere, marks_between
 from netlearn.source.files import FileSource
 from netlearn.source.recipe import Recipe
-from netlearn.source.stream import marks_between, over_rows
 
 if TYPE_CHECKING:
-    from dask.array import Array
     from dask.delayed import Delayed
-    from distributed import Client
+    from distributed import Client, Future
 
 # What a worker reads of a file for one task: enough for a disk and for the scheduler.
 _PARTITION_ENTRIES = 2**22
@@ -71,7 +70,7 @@ class DaskSource:
 
     opened: Callable
     partitions: list[tuple]
-    sizes: Iterable[int] | None
+    sizes: Sequence[int] | None
     n_features: int
     feature_names: tuple[str, ...]
     target: str | tuple[str, ...]
@@ -83,7 +82,7 @@ class DaskSource:
     @classmethod
     def from_collections(cls, X, y, client: Client | None = None) -> DaskSource:
         """Take a Dask array or frame of shape (n, d), and an array, series or frame of labels, (n,) or (n, m)."""
-        import dask
+        from dask.base import tokenize
         from dask.core import flatten
         from dask.delayed import Delayed
         from dask.optimization import cull
@@ -92,7 +91,7 @@ class DaskSource:
             raise InputError(
                 f'"y" of learn must be a Dask array, series or frame beside a Dask X, got {type(y).__name__}.'
             )
-        token = dask.base.tokenize(X, y)
+        token = tokenize(X, y)
         feature_names = tuple(map(str, X.columns)) if _is_frame(X) else ()
         target = _names(y)
         X, y = _aligned(_whole_rows("X", "(n, d)", _as_array("X", X)), _labels(_as_array("y", y)))
@@ -152,8 +151,8 @@ class DaskSource:
             sizes = list(self._each(partial(_counted, self.opened), ((part,) for part in self.partitions)))
         return [0, *np.cumsum(sizes, dtype=int).tolist()]
 
-    def over_rows(self, term: Callable, marked: np.ndarray, width: int = 0, start: int = 0) -> Iterator:
-        """Yield the sum of term(X, y, here) over each partition in turn; see the function `over_rows`."""
+    def over_rows(self, term: Callable, marked: np.ndarray, width: int = 0, start: int = 0) -> Generator:
+        """Yield the sum of term(X, y, here) over each partition in turn; see `Stored`."""
         return self._each(partial(_summed, self.opened, term, width), self._tasks(marked, start))
 
     def _tasks(self, marked: np.ndarray, start: int) -> Iterator[tuple]:
@@ -161,27 +160,28 @@ class DaskSource:
             if max(first, start) < last:
                 yield partition, max(start - first, 0), marks_between(marked, first, last)
 
-    def _each(self, function: Callable, arguments: Iterable[tuple]) -> Iterator:
+    def _each(self, function: Callable, arguments: Iterable[tuple]) -> Generator:
         """Yield function(*these) for each of `arguments`, in order; a few are computed ahead."""
-        import dask
+        from dask.base import compute
+        from dask.system import CPU_COUNT
 
         if self.client is not None:
             yield from _on_cluster(self.client, function, arguments)
             return
-        for tasks in _batches(function, arguments, 2 * dask.system.CPU_COUNT):
-            yield from dask.compute(*tasks)
+        for tasks in _batches(function, arguments, 2 * CPU_COUNT):
+            yield from compute(*tasks)
 
 
-def _batches(function: Callable, arguments: Iterable[tuple], size: int) -> Iterator[list[Delayed]]:
-    import dask
+def _batches(function: Callable | Future, arguments: Iterable[tuple], size: int) -> Iterator[list[Delayed]]:
+    from dask.delayed import delayed
 
-    tasks = (dask.delayed(_called, pure=False)(function, *these) for these in arguments)
+    tasks = (delayed(_called, pure=False)(function, *these) for these in arguments)
     while batch := list(islice(tasks, size)):
         yield batch
 
 
-def _on_cluster(client: Client, function: Callable, arguments: Iterable[tuple]) -> Iterator:
-    waiting = deque()
+def _on_cluster(client: Any, function: Callable, arguments: Iterable[tuple]) -> Iterator:
+    waiting: deque[list[Future]] = deque()
     with _loss_in_one_sentence():
         try:
             with warnings.catch_warnings():
@@ -203,7 +203,7 @@ def _on_cluster(client: Client, function: Callable, arguments: Iterable[tuple]) 
 def _loss_in_one_sentence() -> Iterator[None]:
     from distributed import KilledWorker
     from distributed.client import ClosedClientError
-    from distributed.comm import CommClosedError
+    from distributed.comm.core import CommClosedError
 
     try:
         yield
@@ -301,13 +301,14 @@ def _aligned(X: Array, y: Array) -> tuple[Array, Array]:
 # What follows runs on the workers.
 
 
-class _FileRows:
+class _FileRows(ReadHere):
     """Some rows of a file, from row `first` on; all where their number is not known."""
 
     def __init__(self, source: FileSource, first: int, n_rows: int | None):
         self._source, self._first, self._n_rows = source, first, n_rows
 
-    def blocks(self, width: int = 0, n_cached: int = 1, start: int = 0) -> Iterator[Block]:
+    def blocks(self, width: int = 0, n_cached: int = 1, start: int = 0) -> Generator[Block]:
+        """Yield pairs (X, y) from row `start` of these on."""
         left = sys.maxsize if self._n_rows is None else self._n_rows - start
         with closing(self._source.blocks(width, n_cached, self._first + start)) as blocks:
             for X, y in blocks:
@@ -346,7 +347,7 @@ def _counted(opened: Callable, partition: tuple) -> int:
 
 
 def _summed(opened: Callable, term: Callable, width: int, partition: tuple, start: int, marked: np.ndarray):
-    return reduce(add, over_rows(term, opened(*partition), marked, width, start))
+    return reduce(add, opened(*partition).over_rows(term, marked, width, start))
 
 
 def _given(function: Callable) -> Callable:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from netlearn.backend import to_numpy
+from netlearn.backend import Array, to_numpy
 from netlearn.backend.extras import need
 from netlearn.errors import InputError
 
@@ -48,7 +48,7 @@ class OnDevice:
         return torch.empty(0, dtype=torch.float64, device=self.device)
 
 
-def moved(array: np.ndarray, like):
+def moved(array: Array, like: Array) -> Array:
     """Return the array in the library and on the device of `like`, in double precision.
 
     To a GPU it goes through memory that cannot be paged, on a stream of its own: what is computed there by other

@@ -17,6 +17,7 @@ from netlearn.backend.extras import need
 from netlearn.errors import InputError
 from netlearn.source.arrow import as_numbers, first_filled, is_number, is_text, whole
 from netlearn.source.cells import Book
+from netlearn.source.file_table import FileTable
 from netlearn.source.problems import Problems
 
 if TYPE_CHECKING:
@@ -26,16 +27,16 @@ if TYPE_CHECKING:
 class _Bounded(io.FileIO):
     """A file of which no more is asked for than it has: a damaged one promises much, and memory is taken for that."""
 
-    def read(self, size: int = -1) -> bytes:
+    def read(self, size: int | None = -1) -> bytes:
         left = max(0, os.fstat(self.fileno()).st_size - self.tell())
-        return super().read(left if size < 0 else min(size, left))
+        return super().read(left if size is None or size < 0 else min(size, left))
 
 
-class FeatherTable:
+class FeatherTable(FileTable):
     """A `Table` of a .feather or .arrow file, also of one in Arrow's stream format."""
 
-    labels = ()
-    n_rows = None  # each batch would have to be read to tell
+    labels: tuple[int, ...] = ()
+    n_rows: int | None = None  # each batch would have to be read to tell
 
     def __init__(self, path: str):
         need("pyarrow", extra="files", purpose="Reading Feather")

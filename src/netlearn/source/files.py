@@ -8,12 +8,13 @@ from contextlib import closing
 from dataclasses import asdict, replace
 from functools import cached_property, partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from netlearn.errors import InputError
 from netlearn.source.ahead import one_ahead
-from netlearn.source.arrays import ArraySource
+from netlearn.source.arrays import ArraySource, Block, ReadHere
 from netlearn.source.columns import (
     Column,
     chosen_features,
@@ -23,6 +24,7 @@ from netlearn.source.columns import (
     unusable,
     usual_target,
 )
+from netlearn.source.frames import Frame, FrameTable
 from netlearn.source.problems import Problems
 from netlearn.source.recipe import Recipe, check_encoding
 from netlearn.source.survey import Survey, sentences, survey
@@ -33,7 +35,7 @@ from netlearn.source.wanted import as_learned, wanted_of
 _CHUNK_ENTRIES = 2**20
 
 
-class FileSource:
+class FileSource(ReadHere):
     """Rows of a file, or of many, that need not fit in memory; or of a data frame.
 
     Values become float64. What cannot be used is refused in one message that names every problem with its row and
@@ -85,7 +87,7 @@ class FileSource:
 
     def __init__(
         self,
-        path: str | os.PathLike,
+        path: str | os.PathLike | FrameTable | Frame,
         target: Column | os.PathLike | Sequence[Column] | None = None,
         features: Sequence[Column] | None = None,
         *,
@@ -97,7 +99,7 @@ class FileSource:
         labels_may_lack: bool = False,
     ):
         check_encoding(encode)
-        labels = None
+        labels: str | os.PathLike | None = None
         is_npy = isinstance(path, str | os.PathLike) and Path(path).suffix.lower() == ".npy"
         if is_npy and isinstance(target, str | os.PathLike) and Path(target).suffix.lower() == ".npy":
             labels, target = target, None
@@ -105,7 +107,8 @@ class FileSource:
         if target is None:
             target = usual_target(table)
         one = isinstance(target, Column | np.integer)
-        targets = indices(table, [target] if one else target, "target")
+        columns: Any = [target] if one else target  # what is no list of columns is refused
+        targets = indices(table, columns, "target")
         self._one_target = one and len(targets) == 1
         if recipe is None:
             inputs = chosen_features(table, targets, features, keep, drop)
@@ -196,7 +199,7 @@ class FileSource:
         names = self._table.names or tuple(map(str, range(self._table.n_columns)))
         return sentences(self._found, self._wanted, [names[column] for column in self._columns])
 
-    @cached_property
+    @property
     def n_rows(self) -> int:
         """Number of rows that are used; some files are read through to count them."""
         return self._found.n_kept if self._is_surveyed else self.n_lines
@@ -217,16 +220,11 @@ class FileSource:
 
     def identity(self) -> list:
         """Return what tells these rows from others: columns, what is done to them, names, sizes and times of files."""
-        made = [self._columns, asdict(self.recipe)]
-        if hasattr(self._table, "identity"):
-            return [*made, self._table.identity()]
-        files = getattr(self._table, "files", [self.path])
-        stats = [(os.path.basename(file), os.stat(file)) for file in files]
-        return [*made, [[name, stat.st_size, stat.st_mtime_ns] for name, stat in stats]]
+        return [self._columns, asdict(self.recipe), self._table.identity()]
 
     def starts(self, n_entries: int) -> list[int]:
         """Return rows, about so many entries apart where that is possible, at which reading can begin."""
-        if not hasattr(self._table, "chunks_from"):
+        if not self._table.can_begin_later:
             return [0]
         size = max(1, n_entries // len(self._columns))
         if self._is_surveyed:
@@ -235,9 +233,7 @@ class FileSource:
         rows = range(0, self.n_rows, size)
         return sorted({self._table.chunks_from(self._columns, size, row)[0] for row in rows})
 
-    def blocks(
-        self, width: int = 0, n_cached: int = 1, start: int = 0
-    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    def blocks(self, width: int = 0, n_cached: int = 1, start: int = 0) -> Generator[Block]:
         """Yield pairs (X, y) from row `start` on; `width` and `n_cached` as for every `Source`."""
         with closing(one_ahead(self._chunks(start))) as chunks:
             for rows in chunks:
@@ -277,7 +273,7 @@ class FileSource:
         n_kept, begin = self._found.mark(first) if marked else (first, first)
         expected = self._found.n_rows if self._is_surveyed else self.n_rows_if_known
         books = self._books()
-        if begin and hasattr(self._table, "chunks_from"):
+        if begin and self._table.can_begin_later:
             start, chunks = self._table.chunks_from(self._columns, self._size, begin, books)
         else:
             start, chunks = 0, self._table.chunks(self._columns, self._size, books)

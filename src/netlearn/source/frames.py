@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Generator, Mapping, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -12,6 +13,8 @@ from netlearn.source.cells import Book, is_missing, kind_of, numbers
 from netlearn.source.problems import Problems, shown
 
 _CELLS = (list, tuple)
+Frame: TypeAlias = Any
+"""A frame of pandas or polars, which need not be installed."""
 
 
 def is_frame(X: object) -> bool:
@@ -20,13 +23,13 @@ def is_frame(X: object) -> bool:
     return bool(homes & {"pandas", "polars"}) and hasattr(type(X), "columns") and hasattr(type(X), "to_numpy")
 
 
-def frame_names(X: object) -> tuple[str, ...]:
+def frame_names(X: Frame) -> tuple[str, ...]:
     """Return the names of the columns; none where they are only counted, as in a frame made of an array."""
     names = list(X.columns)
     return () if all(isinstance(name, int | np.integer) for name in names) else tuple(map(str, names))
 
 
-def series_names(y: object) -> str | tuple[str, ...]:
+def series_names(y: Any) -> str | tuple[str, ...]:
     """Return the name of a series, or the names of the columns of a frame; empty where there are none."""
     if hasattr(y, "columns"):
         names = tuple(map(str, y.columns))
@@ -34,7 +37,7 @@ def series_names(y: object) -> str | tuple[str, ...]:
     return str(getattr(y, "name", None) or "")
 
 
-def plain_values(values: object) -> np.ndarray | None:
+def plain_values(values: Any) -> np.ndarray | None:
     """Return a frame, series or array as finite numbers in its own precision; None where that cannot be."""
     if not hasattr(values, "to_numpy"):
         return values
@@ -56,16 +59,18 @@ class FrameTable:
     """
 
     path = "the data frame"
+    can_begin_later = False
 
-    def __init__(self, frame: object, beside: object = None):
-        self.n_rows, n_inputs = frame.shape
+    def __init__(self, frame: Frame, beside: Any = None):
+        n_rows, n_inputs = frame.shape
+        self.n_rows: int = n_rows
         columns = [_values(frame, index) for index in range(n_inputs)]
         names = list(frame_names(frame))
         if beside is not None:
             labels = _label_columns(beside)
-            if any(len(own) != self.n_rows for own in labels):
+            if any(len(own) != n_rows for own in labels):
                 raise InputError(
-                    f"y must have one entry per row of X; got {len(labels[0])} entries and {self.n_rows} rows."
+                    f"y must have one entry per row of X; got {len(labels[0])} entries and {n_rows} rows."
                 )
             columns += labels
             given = series_names(beside)
@@ -113,12 +118,18 @@ class FrameTable:
             if problems is not None:
                 problems.cell(kind, column, start + place, cell)
 
-        cells = self._columns[column][start:stop]
+        cells: Any = self._columns[column][start:stop]
         if column in books:
             return books[column].codes(cells if isinstance(cells, _CELLS) else cells.tolist())
         if isinstance(cells, _CELLS):
             return numbers(cells, ".", column in self._truths, tell)
         return cells
+
+    def chunks_from(
+        self, columns: Sequence[int], n_rows: int, first: int, books: Mapping[int, Book] | None = None
+    ) -> tuple[int, Generator[np.ndarray]]:
+        """Give the chunks from the first row on."""
+        return 0, self.chunks(columns, n_rows, books)
 
     def place(self, row: int) -> tuple[str, int]:
         """Rows have no other place than their number."""
@@ -133,11 +144,13 @@ class FrameTable:
         """Return a hash of all cells."""
         made = hashlib.sha256(repr(self.names).encode())
         for values in self._columns:
-            made.update(repr(values).encode() if isinstance(values, _CELLS) else np.ascontiguousarray(values))
+            made.update(
+                repr(values).encode() if isinstance(values, _CELLS) else np.ascontiguousarray(values).data
+            )
         return made.hexdigest()
 
 
-def _label_columns(y: object) -> list[np.ndarray | list[object] | str]:
+def _label_columns(y: Any) -> list[np.ndarray | list[object] | str]:
     """Return labels, of whatever kind, as columns."""
     if hasattr(y, "columns"):
         return [_values(y, index) for index in range(y.shape[1])]
@@ -149,7 +162,7 @@ def _label_columns(y: object) -> list[np.ndarray | list[object] | str]:
     return [own.tolist() for own in values.reshape(len(values), -1).T]
 
 
-def _values(frame: object, index: int) -> np.ndarray | list[object] | str:
+def _values(frame: Frame, index: int) -> np.ndarray | list[object] | str:
     """Return a column as numbers, with NaN where one is missing; as a list of cells; or the name of its type."""
     if not hasattr(frame, "iloc"):  # polars
         column = frame.to_series(index)

@@ -4,7 +4,7 @@ import os
 import zipfile
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import BinaryIO
+from typing import IO
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from netlearn.backend.npy import (
 from netlearn.errors import InputError
 from netlearn.source.arrow import said
 from netlearn.source.cells import Book
+from netlearn.source.file_table import FileTable
 from netlearn.source.problems import Problems
 
 
@@ -54,7 +55,7 @@ class _Array:
                     stream.seek(begin + start * width * dtype.itemsize)
                     yield read_values(stream, dtype, rows * width).reshape(rows, width)
 
-    def _of_archive(self, stream: BinaryIO, n_rows: int) -> Generator[np.ndarray]:
+    def _of_archive(self, stream: IO[bytes], n_rows: int) -> Generator[np.ndarray]:
         (n, width), dtype = self.shape, self.header.dtype
         if self.header.fortran:  # rows lie scattered over the stream
             whole = read_values(stream, dtype, n * width).reshape(self.shape, order="F")
@@ -69,7 +70,7 @@ class _Array:
             yield values
 
 
-class NpyTable:
+class NpyTable(FileTable):
     """A `Table` of one array (n, d), or of arrays X and y side by side.
 
     Parameters
@@ -80,7 +81,8 @@ class NpyTable:
         A second npy file, beside an npy file: the array y.
     """
 
-    names = None
+    names: tuple[str, ...] | None = None
+    can_begin_later = True
     texts: frozenset[int] = frozenset()
 
     def __init__(self, path: str, labels: str | os.PathLike | None = None):
@@ -131,6 +133,10 @@ class NpyTable:
         """There is one file."""
         return self.path, row + 1
 
+    def example(self, column: int) -> tuple[int, str]:
+        """There is no text."""
+        return 0, ""
+
 
 def _npy(file: str) -> _Array:
     if not os.path.isfile(file):
@@ -171,7 +177,7 @@ def _members(file: str) -> list[_Array]:
     return arrays
 
 
-def _with_first_row(stream: BinaryIO) -> Header:
+def _with_first_row(stream: IO[bytes]) -> Header:
     """Read a header, and one row, so that no columns are believed in that are not there."""
     header = read_header(stream)
     if len(header.shape) == 2 and not header.dtype.hasobject:

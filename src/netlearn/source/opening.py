@@ -6,14 +6,14 @@ import bz2
 import gzip
 import lzma
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO, TextIO
+from typing import Any, BinaryIO, TextIO
 
 from netlearn.errors import InputError
 
-_READERS = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+_READERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 COMPRESSED = tuple(_READERS)
 BROKEN_STREAM = (EOFError, OSError, UnicodeError, lzma.LZMAError, zlib.error)
 """What is raised where compressed bytes, or bytes of text, are not what they should be."""

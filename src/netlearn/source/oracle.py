@@ -90,7 +90,7 @@ class Oracle:
     def _answer(self, X: np.ndarray) -> np.ndarray:
         y = self._no_labels()
         missing = np.ones(len(X), dtype=bool)
-        failure: Exception | None = None
+        failure: BaseException | None = None
         for _ in range(self.retries + 1):
             # A point without a finite answer is asked for again; those that have one are not paid twice.
             try:

@@ -18,6 +18,7 @@ from netlearn.errors import InputError
 from netlearn.source.ahead import FetchedAhead
 from netlearn.source.arrow import as_numbers, first_filled, is_number, is_text, whole
 from netlearn.source.cells import Book
+from netlearn.source.file_table import FileTable
 from netlearn.source.problems import Problems
 
 # Bytes of each column held while it is read. A row group may be as large as its writer liked, so it is never
@@ -25,20 +26,26 @@ from netlearn.source.problems import Problems
 _BUFFER = 2**16
 
 
-class ParquetTable:
+class ParquetTable(FileTable):
     """A `Table` of one or more Parquet files with the same columns, in the order of their names."""
 
-    labels = ()
+    labels: tuple[int, ...] = ()
+    can_begin_later = True
 
     def __init__(self, path: str):
         need("pyarrow", extra="files", purpose="Reading Parquet")
         self.path = path
-        self.files = _files(path)
+        self._files = _files(path)
         for file in self.files:
             _check_footer(file)
         with ExitStack() as stack:
             # Footers only: names, types and numbers of rows.
             self._take_footers([stack.enter_context(_open(file)) for file in self.files])
+
+    @property
+    def files(self) -> Sequence[str]:
+        """All of them, in the order of reading."""
+        return self._files
 
     def _take_footers(self, opened: list) -> None:
         self.names = tuple(opened[0].schema_arrow.names)
@@ -158,7 +165,7 @@ class _FooterOnly(io.FileIO):
 
     footer_is_read = was_asked_for_values = False
 
-    def read(self, size: int = -1) -> bytes:
+    def read(self, size: int | None = -1) -> bytes:
         if self.footer_is_read:
             self.was_asked_for_values = True
             return b""

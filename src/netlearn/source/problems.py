@@ -163,18 +163,18 @@ class Problems:
         kinds = dict.fromkeys(kind for kind, _ in keys)
         if "missing" in kinds:
             kinds.pop("missing label", None)  # one of the two ways out for both
-        advice = dict.fromkeys(part for kind in kinds for part in _ADVICE[kind].split("; "))
+        advice = list(dict.fromkeys(part for kind in kinds for part in _ADVICE[kind].split("; ")))
         if self._is_fitted:
             advice = [one for one in advice if "{drop=" not in one]
         droppable = [(kind, column) for kind, column in keys if _DROP in _ADVICE[kind]]
         useless = [column for kind, column in droppable if kind != "text"]  # texts may be of use
-        useless = dict.fromkeys(useless or (column for _, column in droppable))
+        useless = list(dict.fromkeys(useless or [column for _, column in droppable]))
         made = TableError(
             "",
             self.path,
             told[:_SHOWN_PROBLEMS],
             max(0, len(told) - _SHOWN_PROBLEMS),
-            [self._dropping(list(useless)) if one == _DROP else one for one in advice],
+            [self._dropping(useless) if one == _DROP else one for one in advice],
         )
         made.args = ("\n".join(made.lines(in_python, " (options of FileSource)")),)
         return made

@@ -58,7 +58,7 @@ def read(X: Any, y: Any) -> tuple[Any, Any, dict[str, Any]]:
     return values, labels, _named(names, target, values, recipe)
 
 
-def _names_columns(y: object) -> bool:
+def _names_columns(y: Any) -> bool:
     """Whether `y` names columns instead of holding labels."""
     if isinstance(y, str):
         return True
@@ -89,4 +89,7 @@ def predicted(network: ShallowNetwork, X: np.ndarray) -> np.ndarray:
 
 def column_means(rows: Source) -> np.ndarray:
     """Return the mean of each feature."""
-    return sum(to_numpy(X).sum(axis=0) for X, _ in rows.blocks()) / rows.n_rows
+    total = np.zeros(rows.n_features)
+    for X, _ in rows.blocks():
+        total += to_numpy(X).sum(axis=0)
+    return total / rows.n_rows

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -88,7 +88,7 @@ class Recipe:
             )
         return replace(self, missing=missing)
 
-    def with_means(self, means: Sequence[float]) -> Recipe:
+    def with_means(self, means: Iterable[float]) -> Recipe:
         """Return the recipe with the means of the features, unless it has some."""
         return self if self.means else replace(self, means=tuple(float(mean) for mean in means))
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from array_api_compat import is_array_api_obj, is_torch_array
 
-from netlearn.backend import namespace, real_array, to_numpy
+from netlearn.backend import Array, namespace, real_array, to_numpy
 from netlearn.errors import InputError
-from netlearn.source.arrays import ArraySource, SelectedRows, Source
+from netlearn.source.arrays import ArraySource, Block, SelectedRows, Source, Stored
 from netlearn.source.checkpoint import Checkpoint
 from netlearn.source.device import moved
 from netlearn.source.stream import Streamed, gathered
@@ -22,12 +23,13 @@ _FRESH_SHARE = 50
 # Where that is fewer: 20 rows, of which a fifth of all must do where rows are very few; and up to 100, a tenth of all,
 # where rows are ample.
 _FEW_FRESH, _ENOUGH_FRESH = 20, 100
+# With fewer rows than this for each unknown of the width asked for, every row is needed to find it. If labels are
+# exact, rows beyond the unknowns are evidence enough, and if they are not, no held-out rows will help.
+_FEW = 2.5
 # Rows that no part needs more of.
 _MOST = 20_000
 # One row in so many is held out where rows are ample and labels turn out exact; others get most of them back.
 _GENEROUS_SHARE = 4
-# Rows per unknown that are ample: held-out rows are taken from what is beyond.
-_AMPLE = 5
 # Units that are expected where their number is not given.
 _EXPECTED_UNITS = 4
 SMALLEST_SAMPLE = 4
@@ -43,14 +45,24 @@ class HoldOut:
         Rows for the certificate alone.
     n_reserve : int
         Rows that join these where labels turn out exact, and the last fit where they do not.
+    n_judge : int, optional
+        Rows that compare candidates; by default a twentieth.
     """
 
     n_fresh: int
     n_reserve: int
+    n_judge: int | None = None
 
     @classmethod
     def of(
-        cls, n: int, n_features: int, *, n_hidden: int | str, n_enough: int, share: float | None = None
+        cls,
+        n: int,
+        n_features: int,
+        *,
+        n_hidden: int | str,
+        n_enough: int,
+        per_unknown: float,
+        share: float | None = None,
     ) -> HoldOut:
         """Decide before any row is looked at, from their number and what was asked for.
 
@@ -60,13 +72,19 @@ class HoldOut:
         n_hidden : int or "auto"
         n_enough : int
             Fresh rows from which a network can be called recovered.
+        per_unknown : float
+            Rows that are ample: the reserve is taken from what is beyond.
         share : float, optional
             Share of the rows that the user wants held out.
         """
         if share is not None:
             return cls(min(max(1, round(share * n)), n - 3), 0)
         k = _EXPECTED_UNITS if isinstance(n_hidden, str) else n_hidden
-        spare = n - _AMPLE * (k + 1) * (n_features + 1)
+        unknowns = (k + 1) * (n_features + 1)
+        if not isinstance(n_hidden, str) and unknowns < n < _FEW * unknowns:
+            few = max(1, n // _FRESH_SHARE)
+            return cls(few, 0, few)
+        spare = n - int(per_unknown * unknowns)
         fewest = max(1, min(_FEW_FRESH, n // 5))
         n_fresh = min(max(n // _FRESH_SHARE, fewest, min(_ENOUGH_FRESH, n // 10, spare)), _MOST)
         wanted = max(n // _GENEROUS_SHARE, n_enough)
@@ -121,6 +139,14 @@ class Samples:
         """The rows held out for now, as they were given."""
         return self.rows.between(self.n_train + self.n_judge, self.rows.n_rows)
 
+    def with_reserve(self) -> Samples:
+        """Return the division in which the reserve learns, too."""
+        n_train, n_most = self.n_train, self.n_train + self.n_judge
+        order = np.arange(self.rows.n_rows)
+        order = np.concatenate([order[:n_train], order[n_most:], order[n_train:n_most]])
+        weight = None if self.weight is None else self.weight[order]
+        return replace(self, rows=self.rows.reordered(order), n_train=n_train + self.n_reserve, weight=weight)
+
     @classmethod
     def from_parts(cls, X, y, X_val, y_val, rng: np.random.Generator, *, law: str, repeats: bool) -> Samples:
         """Shuffle the rows that learn and judge; the fresh ones, of a known law, stay as they are."""
@@ -138,7 +164,7 @@ class Samples:
 
 
 def hold(
-    source: Source,
+    source: Stored,
     n_held: int,
     held_out: HoldOut,
     rng: np.random.Generator,
@@ -165,7 +191,7 @@ def _n_judge(n: int) -> int:
     return max(1, min(max(n // _JUDGE_SHARE, min(_FEW_FRESH, n // 5)), _MOST))
 
 
-def checked_rows(X, y):
+def checked_rows(X: Any, y: Any) -> Block:
     """Return X and y as arrays of numbers of shapes (n, d) and (n,) or (n, m), or one sentence on why that cannot be.
 
     A single column is one output. Torch tensors stay torch tensors, and y goes where X is. That X is finite is left to
@@ -191,7 +217,7 @@ def checked_rows(X, y):
     return X, y
 
 
-def _checked(name: str, value, **kind):
+def _checked(name: str, value: Any, **kind: Any) -> Array:
     array = real_array(name, value.detach() if is_torch_array(value) else value, **kind)
     return array if is_torch_array(array) else np.asarray(array)
 
@@ -242,7 +268,7 @@ def split(
     _refuse_too_few(len(order))
     n, out = len(order), held_out(len(order))
     fresh, order = SelectedRows(X, y, order[: out.n_fresh]), order[out.n_fresh :]
-    n_judge = _n_judge(n)
+    n_judge = _n_judge(n) if out.n_judge is None else out.n_judge
     return Samples(
         SelectedRows(X, y, order),
         len(order) - n_judge - out.n_reserve,

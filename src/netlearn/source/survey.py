@@ -165,8 +165,8 @@ def sentences(found: Survey, wanted: Wanted, names: Sequence[str]) -> list[str]:
     n, n_inputs, dropped = found.n_rows, wanted.n_inputs, found.n_rows - found.n_kept
     lacking = [gaps + found.unknown.get(place, 0) for place, gaps in enumerate(found.gaps)]
     what = "are missing or texts that the model has not seen" if found.unknown else "are missing"
-    left = ("has", "have") if wanted.labels_may_lack else ("was", "were")
-    left = left[dropped != 1] + (" no prediction" if wanted.labels_may_lack else " left out")
+    verbs = ("has", "have") if wanted.labels_may_lack else ("was", "were")
+    left = verbs[dropped != 1] + (" no prediction" if wanted.labels_may_lack else " left out")
     if found.recipe.missing == "mean":
         if any(lacking[:n_inputs]):
             of = _counted(names[:n_inputs], lacking[:n_inputs])

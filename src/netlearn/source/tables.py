@@ -11,7 +11,7 @@ import numpy as np
 from netlearn.backend.paths import path_text
 from netlearn.errors import InputError
 from netlearn.source.cells import Book
-from netlearn.source.frames import FrameTable, is_frame
+from netlearn.source.frames import Frame, FrameTable, is_frame
 from netlearn.source.opening import COMPRESSED, kind
 from netlearn.source.problems import Problems
 
@@ -19,34 +19,47 @@ _READ = ".csv, .tsv, .jsonl (all also as .gz), .parquet (also a folder or a patt
 
 
 class Table(Protocol):
-    """Columns of numbers and texts in a file.
+    """Columns of numbers and texts in a file."""
 
-    A table that need not be read from its beginning also has `chunks_from`, which begins near a given row.
+    @property
+    def path(self) -> str:
+        """As the user gave it."""
+        ...
 
-    Attributes
-    ----------
-    path : str
-        As the user gave it.
-    names : tuple of str, or None
-        Of the columns, in the file's order; None where the file has none and columns are counted from 0.
-    n_columns : int
-    labels : tuple of int
-        Columns that the file itself holds apart as labels.
-    n_rows : int or None
-        None where only reading all of it tells.
-    texts : set of int
-        Columns that hold text.
-    foreign : dict
-        For each column that holds neither numbers nor text: what it holds.
-    """
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        """Of the columns, in the file's order; None where the file has none and columns are counted from 0."""
+        ...
 
-    path: str
-    names: tuple[str, ...] | None
-    n_columns: int
-    labels: tuple[int, ...]
-    n_rows: int | None
-    texts: AbstractSet[int]
-    foreign: dict[int, str]
+    @property
+    def n_columns(self) -> int:
+        """Number of columns."""
+        ...
+
+    @property
+    def labels(self) -> tuple[int, ...]:
+        """Columns that the file itself holds apart as labels."""
+        ...
+
+    @property
+    def n_rows(self) -> int | None:
+        """Number of rows; None where only reading all of it tells."""
+        ...
+
+    @property
+    def texts(self) -> AbstractSet[int]:
+        """Columns that hold text."""
+        ...
+
+    @property
+    def foreign(self) -> dict[int, str]:
+        """For each column that holds neither numbers nor text: what it holds."""
+        ...
+
+    @property
+    def can_begin_later(self) -> bool:
+        """Whether `chunks_from` begins near a given row; otherwise it begins at the first one."""
+        ...
 
     def chunks(
         self,
@@ -73,6 +86,12 @@ class Table(Protocol):
         """
         ...
 
+    def chunks_from(
+        self, columns: Sequence[int], n_rows: int, first: int, books: Mapping[int, Book] | None = None
+    ) -> tuple[int, Generator[np.ndarray]]:
+        """Give a row at or before row `first` at which reading can begin, and the chunks from there on."""
+        ...
+
     def place(self, row: int) -> tuple[str, int]:
         """Tell the file of a row that is counted from 0, and its number there, counted from 1."""
         ...
@@ -81,8 +100,14 @@ class Table(Protocol):
         """Find a filled cell of a column of text, and its row, counted from 0."""
         ...
 
+    def identity(self) -> object:
+        """Return what tells these cells from others: names, sizes and times of files, or a hash."""
+        ...
 
-def open_table(path: str | os.PathLike, labels: str | os.PathLike | None = None) -> Table:
+
+def open_table(
+    path: str | os.PathLike | FrameTable | Frame, labels: str | os.PathLike | None = None
+) -> Table:
     """Open the table at `path`, which may be a frame; `labels` is the file of labels beside an npy file."""
     if isinstance(path, FrameTable):
         return path

@@ -51,7 +51,9 @@ class Wanted:
     def incomplete(self, values: np.ndarray) -> np.ndarray:
         """Return which rows are left out: those that lack a label, or with "drop" anything."""
         labels = values[:, self.n_inputs :]
-        gaps = np.zeros(len(values), dtype=bool) if self.labels_may_lack else np.isnan(labels).any(axis=1)
+        gaps = np.zeros(len(values), dtype=bool)
+        if not self.labels_may_lack:
+            gaps |= np.isnan(labels).any(axis=1)
         if self.recipe.missing == "drop":
             inputs = values[:, : self.n_inputs]
             gaps |= np.isnan(inputs).any(axis=1)
@@ -86,10 +88,9 @@ def wanted_of(
 ) -> Wanted:
     """Say what is to be read: with the recipe of a model, or with one that is still to be fitted."""
     if recipe is not None:
-        encoded = [
-            column for column, texts in zip(inputs, recipe.categories, strict=True) if texts
-        ]  # whatever they hold here
-        return Wanted((*inputs, *targets), recipe.with_policy(missing), tuple(encoded), is_fitted=True)
+        # Whatever the columns hold here.
+        encoded = tuple(column for column, texts in zip(inputs, recipe.categories, strict=True) if texts)
+        return Wanted((*inputs, *targets), recipe.with_policy(missing), encoded, is_fitted=True)
     names = () if table.names is None else tuple(table.names[column] for column in inputs)
     made = Recipe(names, ((),) * len(inputs), "error" if missing is None else missing)
     encoded = tuple(column for column in inputs if column in table.texts) if encode else ()

@@ -1,4 +1,4 @@
-"""Room 3, subspace: from moment matrices to the space V that holds the units (Algorithm 1, lines 4 and 5).
+"""Subspace: from moment matrices to the space V that holds the units (Algorithm 1, lines 4 and 5).
 
 `projectors` cuts the eigenvalues of each M_ell_hat at eta' and joins the eigenspaces at nu, `noise`
 measures from the two halves of the sample how large those cuts must be, `angles` compares subspaces.

@@ -10,6 +10,7 @@ from netlearn.backend import to_numpy
 from netlearn.source import Source
 from netlearn.source.arrays import over_blocks
 from netlearn.subspace.probes import (
+    FullSpectrum,
     LabelProbe,
     Probe,
     QuarticProbe,
@@ -56,8 +57,8 @@ def look(
     """
     many_features = rows.n_features > _MANY_FEATURES
     # The rounding of single precision is far below the noise of a mean. A copy that is made once saves gathering the
-    # rows in each pass, and the polish can go on with it.
-    if many_features and hasattr(rows, "single"):
+    # rows in each pass, and a fit can go on with it.
+    if many_features and rows.can_be_single:
         rows = rows.single()
     head = rows.head(min(rows.n_rows, _PILOT))
     r = np.concatenate(list(over_blocks(lambda block: to_numpy(residual(*block)), head)))
@@ -68,13 +69,14 @@ def look(
     def scaled(X, y):
         return residual(X, y) / spread
 
-    probes = [LabelProbe(), RankProbe.from_residuals(r / spread)]
+    probes: list[Probe] = [LabelProbe(), RankProbe.from_residuals(r / spread)]
     if many_features:
         return _one_by_one(rows, scaled, probes, rng, wanted)
-    spectra = measure(rows, scaled, [*probes, TailProbe.from_residuals(r / spread)])
+    measured = measure(rows, scaled, [*probes, TailProbe.from_residuals(r / spread)])
+    spectra: list[Spectrum] = [*measured]
     V = span(spectra)
     if 0 < V.shape[1] < min(wanted, rows.n_features):
-        spectra.extend(_quartic(rows, scaled, spectra[0].matrix, V))
+        spectra.append(_quartic(rows, scaled, measured[0].matrix, V))
         V = span(spectra)
     return V, spectra
 
@@ -90,12 +92,12 @@ def _one_by_one(rows: Source, residual: Residual, probes: list[Probe], rng, want
     return V, spectra
 
 
-def _quartic(rows: Source, residual: Residual, M_2: np.ndarray, V: np.ndarray) -> list[Spectrum]:
-    """Two steps of power iteration on degree 4 from the projector onto V; the last spectrum is the answer."""
-    B = V @ V.T
-    for _ in range(2):
+def _quartic(rows: Source, residual: Residual, M_2: np.ndarray, V: np.ndarray) -> Spectrum:
+    """Return the spectrum after two steps of power iteration on degree 4, from the projector onto V."""
+
+    def step(B: np.ndarray) -> FullSpectrum:
         (spectrum,) = measure(rows, residual, [QuarticProbe(B / np.linalg.norm(B), M_2)])
-        if spectrum.basis.shape[1] == 0:
-            break
-        B = spectrum.matrix
-    return [spectrum]
+        return spectrum
+
+    first = step(V @ V.T)
+    return first if first.basis.shape[1] == 0 else step(first.matrix)

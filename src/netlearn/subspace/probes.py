@@ -11,12 +11,13 @@ A probe is what turns rows into labels for a second-moment sum. Writing a new on
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
 
-from netlearn.backend import as_like, namespace, to_numpy
+from netlearn.backend import Array, as_like, namespace, to_numpy
 from netlearn.moments import MomentSum, abs_hermite_coefficient
 from netlearn.moments.sums import N_GROUPS
 from netlearn.source import Source
@@ -40,9 +41,10 @@ def cut(d: int) -> float:
 class Probe(Protocol):
     """Turns rows into labels t; its matrix is E[t (x x^T - I)]."""
 
-    name: str
+    @property
+    def name(self) -> str: ...  # noqa: D102
 
-    def labels(self, X, r):
+    def labels(self, X: Array, r: Array) -> Array:
         """Return one label per row, of mean about zero, in the library of X and r."""
         ...
 
@@ -53,7 +55,7 @@ class LabelProbe:
 
     name: str = "label"
 
-    def labels(self, X, r):
+    def labels(self, X: Array, r: Array) -> Array:
         """Return r."""
         return r
 
@@ -65,7 +67,7 @@ class RankProbe:
     pilot: np.ndarray
     name: str = "rank of |label|"
 
-    def labels(self, X, r):
+    def labels(self, X: Array, r: Array) -> Array:
         """Return the share of the pilot below |r|, minus one half."""
         xp = namespace(r)
         below = xp.searchsorted(as_like(self.pilot, r), xp.abs(r))
@@ -85,7 +87,7 @@ class TailProbe:
     share: float
     name: str = "tail of |label|"
 
-    def labels(self, X, r):
+    def labels(self, X: Array, r: Array) -> Array:
         """Return 1{|r| > cut}, centred."""
         xp = namespace(r)
         return xp.astype(xp.abs(r) > self.cut, r.dtype) - self.share
@@ -109,9 +111,9 @@ class QuarticProbe:
     M_2: np.ndarray
     name: str = "degree 4"
 
-    def labels(self, X, r):
+    def labels(self, X: Array, r: Array) -> Array:
         """Return r (x^T B x - tr B)."""
-        return r * (namespace(X).vecdot(X @ as_like(self.B, X), X) - np.trace(self.B))
+        return r * (namespace(X).vecdot(X @ as_like(self.B, X), X) - float(np.trace(self.B)))
 
     def correction(self) -> np.ndarray:
         """Return what is to be added to the sum's matrix."""
@@ -134,7 +136,6 @@ class Spectrum:
         Operator norm of the noise, from two halves of the rows.
     basis : array of shape (d, r)
         Eigenvectors whose eigenvalue stands out of the noise (Algorithm 1, line 4).
-    matrix : array of shape (d, d), or None where it was never formed
     """
 
     name: str
@@ -142,10 +143,16 @@ class Spectrum:
     eigenvalues: np.ndarray
     noise_floor: float
     basis: np.ndarray
-    matrix: np.ndarray | None
 
 
-def measure(rows: Source, residual, probes: list[Probe]) -> list[Spectrum]:
+@dataclass(frozen=True)
+class FullSpectrum(Spectrum):
+    """The spectrum with the matrix that it is of, shape (d, d)."""
+
+    matrix: np.ndarray
+
+
+def measure(rows: Source, residual: Callable, probes: Sequence[Probe]) -> list[FullSpectrum]:
     """Measure all probes in one pass over the rows.
 
     Cost: 3/2 N d**2 operations for each probe, and 64 d**2 bytes.
@@ -167,20 +174,21 @@ def measure(rows: Source, residual, probes: list[Probe]) -> list[Spectrum]:
     return [_read(probe, total) for probe, total in zip(probes, totals, strict=True)]
 
 
-def _read(probe: Probe, total: MomentSum) -> Spectrum:
+def _read(probe: Probe, total: MomentSum) -> FullSpectrum:
     moments = total.finalize()
-    M = to_numpy(moments.matrices[0, 0])
-    floor = float(noise_floor(*(half[0, 0] for half in moments.halves)))
+    M = to_numpy(moments.matrices[0, 0, ...])
+    floor = float(noise_floor(*(moments.halves[half, 0, 0, ...] for half in (0, 1))))
     degree = 2
     if isinstance(probe, QuarticProbe):
         M, degree = M + probe.correction(), 4
     rho, vectors = np.linalg.eigh(M)
     order = np.argsort(-np.abs(rho), kind="stable")
-    return _spectrum(probe, degree, rho[order], vectors[:, order], floor, M)
+    made = _spectrum(probe, degree, rho[order], vectors[:, order], floor)
+    return FullSpectrum(made.name, made.order, made.eigenvalues, made.noise_floor, made.basis, M)
 
 
 def measure_leading(
-    rows: Source, residual, probe: Probe, rng: np.random.Generator, *, wanted: int | None = None
+    rows: Source, residual: Callable, probe: Probe, rng: np.random.Generator, *, wanted: int | None = None
 ) -> Spectrum:
     """Measure one probe without its matrix, which takes more passes but no d**2 anywhere.
 
@@ -195,15 +203,15 @@ def measure_leading(
     """
     rho, vectors, floor = leading_spectrum(rows, residual, probe, rng, wanted)
     c_2 = abs_hermite_coefficient(2)  # M_2 is in units of the lambda_i
-    spectrum = _spectrum(probe, 2, rho / c_2, vectors, floor / c_2, None)
+    spectrum = _spectrum(probe, 2, rho / c_2, vectors, floor / c_2)
     return replace(spectrum, basis=spectrum.basis[:, :wanted])
 
 
-def _spectrum(probe: Probe, degree: int, rho, vectors, floor: float, M) -> Spectrum:
+def _spectrum(probe: Probe, degree: int, rho: np.ndarray, vectors: np.ndarray, floor: float) -> Spectrum:
     n_kept = int(np.sum(np.abs(rho) > cut(len(vectors)) * floor))
-    return Spectrum(probe.name, degree, rho, floor, vectors[:, :n_kept], M)
+    return Spectrum(probe.name, degree, rho, floor, vectors[:, :n_kept])
 
 
-def span(spectra: list[Spectrum]) -> np.ndarray:
+def span(spectra: Sequence[Spectrum]) -> np.ndarray:
     """Return V, the joint span of what the probes have seen (Algorithm 1, line 5), shape (d, r)."""
     return np.asarray(joint_span([spectrum.basis for spectrum in spectra], _NU)[0])

@@ -19,7 +19,7 @@ import numpy as np
 
 from netlearn.backend import as_like, namespace, to_numpy
 from netlearn.backend.grain import grain
-from netlearn.moments.krylov import Krylov
+from netlearn.backend.krylov import Krylov
 from netlearn.source import Source
 from netlearn.source.arrays import over_blocks
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -13,6 +13,8 @@ from netlearn.report.words import number, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+T = TypeVar("T")
 
 BLUE, VERMILION, GREEN, PURPLE, ORANGE, GREY = (
     "#0072b2",
@@ -28,6 +30,8 @@ MOST_LINES, MOST_COLUMNS = 40, 40
 NAME, LONG_NAME = 16, 40
 # Shades of a heat map, few enough to be drawn as shapes and not as pixels.
 _SHADES = 11
+# Points above which they are half transparent.
+_MANY = 300
 
 
 def new_axes(rows: int = 1, *, width: float = 5.2, height: float = 3.2, **grid: object) -> list[Axes]:
@@ -40,16 +44,17 @@ def new_axes(rows: int = 1, *, width: float = 5.2, height: float = 3.2, **grid: 
 
 def axes(ax: Axes | None) -> Axes:
     """Return the Axes to draw into, with two spines."""
-    (ax,) = new_axes() if ax is None else [ax]
+    (panel,) = new_axes() if ax is None else [ax]
     for side in ("top", "right"):
-        ax.spines[side].set_visible(False)
-    return ax
+        panel.spines[side].set_visible(False)
+    return panel
 
 
-def need(there: object, name: str, what: str) -> None:
-    """Refuse a figure of what is not there."""
+def need(there: T | None, name: str, what: str) -> T:
+    """Return what a figure is of, or refuse the figure where it is not there."""
     if not there:
         raise InputError(f"The {name} figure needs {what}, which this result does not have.")
+    return there
 
 
 def heat_map(
@@ -58,18 +63,18 @@ def heat_map(
     """Draw the first rows and columns of a matrix, columns counted from 1; `shades` are a map and its ends."""
     from matplotlib import colormaps
 
-    ax = axes(ax)
+    panel = axes(ax)
     shown = values[:MOST_LINES, :MOST_COLUMNS]
     name, low, high = shades
     edges = [np.arange(n + 1) + 0.5 for n in shown.shape]
-    drawn = ax.pcolormesh(
+    drawn = panel.pcolormesh(
         edges[1], edges[0], shown, cmap=colormaps[name].resampled(_SHADES), vmin=low, vmax=high
     )
     drawn.set(edgecolor="face", linewidth=0.4)  # or seams show as hairlines
-    ax.set_yticks(np.arange(1, len(shown) + 1), [short(name, NAME) for name in names[: len(shown)]])
-    ax.invert_yaxis()
-    ax.figure.colorbar(drawn, ax=ax, label=label)
-    return ax
+    panel.set_yticks(np.arange(1, len(shown) + 1), [short(name, NAME) for name in names[: len(shown)]])
+    panel.invert_yaxis()
+    panel.figure.colorbar(drawn, ax=panel, label=label)
+    return panel
 
 
 def log_scale(ax: Axes) -> None:
@@ -85,8 +90,13 @@ def log_scale(ax: Axes) -> None:
     ax.yaxis.set_minor_formatter(NullFormatter())
 
 
-def whole_numbers(axis) -> None:
+def whole_numbers(axis, n_ticks: int = 10) -> None:
     """Put ticks at whole numbers only."""
     from matplotlib.ticker import MaxNLocator
 
-    axis.set_major_locator(MaxNLocator(integer=True, nbins=10))
+    axis.set_major_locator(MaxNLocator(integer=True, nbins=n_ticks))
+
+
+def opacity(n_points: int) -> float:
+    """Return how solid points are: many show where they are dense, few would be hard to see."""
+    return 0.5 if n_points > _MANY else 0.85

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from netlearn.report.figures.drawing import (
     axes,
     heat_map,
     need,
+    opacity,
 )
 from netlearn.report.importance import effect as effect_of
 from netlearn.report.importance import sensitivity
@@ -39,68 +40,73 @@ def summary(result: LearnResult, ax: Axes | None = None, *, output: int | None =
     their background are predicted well. Of several outputs the one that fits worst is drawn, unless another is asked
     for.
     """
-    found = leading_directions(result)
-    need(found, "summary", "held-out rows and a network that is not constant")
+    what = "held-out rows and a network that is not constant"
+    found = need(leading_directions(result), "summary", what)
+    held_out = need(result.held_out, "summary", what)
     from matplotlib.ticker import MaxNLocator
 
-    ax = axes(ax)
+    panel = axes(ax)
     output = worst_outputs(result)[0] if output is None else output
-    S = found.coordinates(result.held_out.X)[:, : found.n_shown]
-    y = result.held_out.y.reshape(len(S), -1)[:, output]
+    S = found.coordinates(held_out.X)[:, : found.n_shown]
+    y = held_out.y.reshape(len(S), -1)[:, output]
     label = short(result.output_names[output], LONG_NAME)
     if found.n_shown == 1:
         grid = np.linspace(S.min(), S.max(), 400)[:, None]
-        ax.plot(
-            S[:, 0], y, "o", color=BLUE, markersize=3, alpha=0.5, markeredgewidth=0, label="held-out rows"
+        points: dict[str, Any] = {
+            "color": BLUE,
+            "markersize": 3,
+            "alpha": opacity(len(y)),
+            "markeredgewidth": 0,
+        }
+        panel.plot(S[:, 0], y, "o", label="held-out rows", **points)
+        panel.plot(
+            grid[:, 0], _expected(found, grid, output), color=VERMILION, linewidth=1.5, label="network"
         )
-        ax.plot(grid[:, 0], _expected(found, grid, output), color=VERMILION, linewidth=1.5, label="network")
-        ax.set(xlabel=_direction(found, 0), ylabel=label)
-        ax.legend(frameon=False)
-        return ax
+        panel.set(xlabel=_direction(found, 0), ylabel=label)
+        panel.legend(frameon=False)
+        return panel
     reach = max(_WINDOW, float(np.quantile(np.abs(S), 0.995)))
     line = np.linspace(-reach, reach, _GRID)
     first, second = np.meshgrid(line, line)
     ground = _expected(found, np.column_stack([first.ravel(), second.ravel()]), output).reshape(first.shape)
     low, high = np.quantile(y, [0.005, 0.995])
     levels = MaxNLocator(12).tick_values(low, high)
-    drawn = ax.contourf(first, second, ground, levels, cmap="cividis", extend="both")
+    drawn: Any = panel.contourf(first, second, ground, levels, cmap="cividis", extend="both")
     drawn.set(edgecolor="face", linewidth=0.4)  # or the seams between the levels show as hairlines
-    ax.scatter(
+    panel.scatter(
         S[:, 0], S[:, 1], c=y, cmap=drawn.cmap, norm=drawn.norm, s=13, edgecolors="white", linewidths=0.4
     )
-    ax.figure.colorbar(drawn, ax=ax, label=label)
-    ax.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal")
-    ax.set(xlabel=_direction(found, 0), ylabel=_direction(found, 1))
-    return ax
+    panel.figure.colorbar(drawn, ax=panel, label=label)
+    panel.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal")
+    panel.set(xlabel=_direction(found, 0), ylabel=_direction(found, 1))
+    return panel
 
 
 def sobol(result: LearnResult, ax: Axes | None = None) -> Axes:
     """Draw the total Sobol indices of the leading features as a heat map with a line for each output."""
-    found = sensitivity(result)
-    need(found, "sobol", "held-out rows and a network that is not constant")
+    found = need(sensitivity(result), "sobol", "held-out rows and a network that is not constant")
     each = found.indices.per_output or (found.indices,)
     totals = np.array([own.total for own in each])
-    ax = heat_map(totals, result.output_names, ax, ("cividis", 0.0, totals.max()), "share lost without it")
+    panel = heat_map(totals, result.output_names, ax, ("cividis", 0.0, totals.max()), "share lost without it")
     names = feature_names(result)
-    ax.set_xticks(
+    panel.set_xticks(
         np.arange(1, len(found.features) + 1), [short(names[index], NAME) for index in found.features]
     )
-    ax.tick_params(axis="x", rotation=90)
-    return ax
+    panel.tick_params(axis="x", rotation=90)
+    return panel
 
 
 def importance(result: LearnResult, ax: Axes | None = None) -> Axes:
     """Draw the total Sobol indices of the leading features as bars; of several outputs their means."""
-    found = sensitivity(result)
-    need(found, "importance", "held-out rows and a network that is not constant")
-    ax = axes(ax)
+    found = need(sensitivity(result), "importance", "held-out rows and a network that is not constant")
+    panel = axes(ax)
     names = [short(feature_names(result)[feature], NAME) for feature in found.features]
     places = np.arange(len(names))
-    ax.barh(places, 100 * found.totals, color=BLUE, height=0.7)
-    ax.set_yticks(places, names)
-    ax.invert_yaxis()
-    ax.set(xlabel="percent of the variance that is lost without the feature")
-    return ax
+    panel.barh(places, 100 * found.totals, color=BLUE, height=0.7)
+    panel.set_yticks(places, names)
+    panel.invert_yaxis()
+    panel.set(xlabel="percent of the variance that is lost without the feature")
+    return panel
 
 
 def effect(
@@ -116,26 +122,24 @@ def effect(
     Ticks at the bottom are values of the feature in these rows. Of several outputs the one that fits worst is drawn,
     unless another is asked for. `scale` are the ends of the vertical axis.
     """
-    found = sensitivity(result) if feature is None else None
-    need(result.network is not None and result.held_out is not None, "effect", "a network and held-out rows")
+    held_out = need(result.held_out if result.has_network else None, "effect", "a network and held-out rows")
     if feature is None:
-        need(found, "effect", "a network that is not constant")
-        feature = found.features[0]
+        feature = need(sensitivity(result), "effect", "a network that is not constant").features[0]
     output = worst_outputs(result)[0] if output is None else output
-    drawn, ax = effect_of(result, feature, output), axes(ax)
-    ax.plot(drawn.values, drawn.means, color=VERMILION, linewidth=1.8)
+    drawn, panel = effect_of(result.network, held_out.X, feature, output), axes(ax)
+    panel.plot(drawn.values, drawn.means, color=VERMILION, linewidth=1.8)
     inside = drawn.rows[(drawn.rows >= drawn.values[0]) & (drawn.rows <= drawn.values[-1])]
-    at_the_bottom = ax.get_xaxis_transform()
+    at_the_bottom = panel.get_xaxis_transform()
     if scale is not None and scale[1] > scale[0]:
         margin = 0.08 * (scale[1] - scale[0])  # for the ticks below the curve
-        ax.set_ylim(scale[0] - 2 * margin, scale[1] + margin)
-    ax.locator_params(axis="x", nbins=6)
-    ax.plot(inside, np.full(len(inside), 0.02), "|", color=GREY, markersize=6, transform=at_the_bottom)
-    ax.set(
+        panel.set_ylim(scale[0] - 2 * margin, scale[1] + margin)
+    panel.locator_params(axis="x", nbins=6)
+    panel.plot(inside, np.full(len(inside), 0.02), "|", color=GREY, markersize=6, transform=at_the_bottom)
+    panel.set(
         xlabel=short(feature_names(result)[feature], LONG_NAME),
         ylabel=f"mean {short(result.output_names[output], NAME)}",
     )
-    return ax
+    return panel
 
 
 def _expected(found: Directions, S: np.ndarray, output: int) -> np.ndarray:

@@ -1,0 +1,274 @@
+r"""Gauss-Newton on activation patterns: one loop, and the rules by which it takes its steps.
+
+With the signs of all <q_i, (x,1)> fixed, the network is linear in its vectors, and the best ones are a least-squares
+problem. Solving it, reading the new signs off, and repeating converges quadratically once most signs are right: the
+error of a round is the square of the share of rows whose sign changes.
+
+Far from the solution plain steps creep: neighbouring units trade rows back and forth. The rule `Explore` takes
+over-relaxed steps (1.5 times the least-squares step), which cross these plateaus in a quarter of the products, and
+lets the loss rise on the way; `Finish` takes plain steps and never lets it rise. Where X is large, and as long as
+labels look exact, sweeps of `sweep.py` take the place of its rounds. The rule for rows that are read from files is in
+`stream.py`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+import numpy as np
+
+from netlearn.fit.equations import NormalEquations
+from netlearn.fit.params import Params
+from netlearn.fit.problem import NEAR, ROUNDING, Fit, Problem
+from netlearn.fit.solve import conjugate_gradients, direct
+from netlearn.fit.sweep import is_single, pays, swept
+
+# Measured on positive, orthonormal and random teachers: 1.5 needs a quarter of the products of 1.0,
+# 0.7 twice as many, and 1.9 diverges on some.
+_RELAXATION = 1.5
+# The normal matrix costs N P^2 operations, a product 4 N P: with at most M products to replace, it pays up to
+# P = 4 M unknowns. With many more units than dimensions the preconditioner of the conjugate gradients is blind
+# (the units span everything) and all M products are spent to little effect: there it pays for longer.
+UNKNOWNS_PER_PRODUCT = 4
+_WHEN_CROWDED = 5
+# Products of a round at most: far from the solution, and near it or at the minimum that noise leaves.
+_FEW_PRODUCTS = 40
+_MANY_PRODUCTS = 150
+# How exactly the least squares of a round are solved: at least, with much data and with little; while exploring; at a
+# minimum that noise leaves; and at most in single precision.
+_LOOSE = 0.1
+_TIGHT = 1e-2
+_LAST_TOLERANCE = 1e-3
+_SINGLE_TOLERANCE = 1e-6
+# Levenberg damping of every step, relative to whitened inputs; `Finish` lets it fade with the loss.
+_DAMPING = 1e-5
+# While exploring it is this times (P / N)^4: with two rows for each unknown 0.01 finds what 0.001 and 0.1 miss, and
+# inside a plane of weights that cancel, with a hundred, 1e-8 finds what 0.01 misses.
+_EXPLORING = 0.07
+# Sweeps that leave more than this share of the loss are the last ones: labels are not exact, or units too close.
+_WORTH_SWEEPING = 0.5
+# Share of the best loss down to which it must come for exploring to be called progress.
+_PROGRESS = 0.95
+# Rounds in a row that gain too little, after which a fit is at its minimum; and how often a step is halved.
+_MOST_IDLE = 3
+_MOST_HALVINGS = 5
+
+
+@dataclass(frozen=True)
+class Point:
+    """A network with its loss."""
+
+    params: Params
+    loss: float
+
+
+@dataclass(frozen=True)
+class Linearised(Point):
+    """A network with its loss and the equations of a step from there."""
+
+    equations: NormalEquations
+
+    @classmethod
+    def at(cls, problem: Problem, params: Params) -> Linearised:
+        """Evaluate a network on the rows of a problem."""
+        equations = problem.equations(params)
+        return cls(params, equations.loss, equations)
+
+
+AnyPoint = TypeVar("AnyPoint", bound=Point)
+
+
+class Rule(Protocol[AnyPoint]):
+    """How a fit takes its steps, and when it ends; an instance serves one fit."""
+
+    max_rounds: int
+
+    def begin(self, problem: Problem, start: Params) -> AnyPoint:
+        """Evaluate the start."""
+        ...
+
+    def ended(self, point: AnyPoint, best: AnyPoint) -> bool:
+        """Say whether no further round is wanted."""
+        ...
+
+    def step(self, problem: Problem, point: AnyPoint, best: AnyPoint) -> tuple[AnyPoint | None, int]:
+        """Return the next point, and the products spent; the same point to try otherwise, None where nothing helps."""
+        ...
+
+
+def descend(problem: Problem, start: Params, rule: Rule[AnyPoint]) -> Fit:
+    """Take steps by a rule until it ends or time is out, and return the best point met."""
+    point = best = rule.begin(problem, start)
+    trace, n_products = [point.loss], 0
+    for _ in range(rule.max_rounds):
+        if rule.ended(point, best) or problem.deadline():
+            break
+        new, spent = rule.step(problem, point, best)
+        n_products += spent
+        if new is None:
+            break
+        if new is not point:
+            trace.append(new.loss)
+            best = new if new.loss < best.loss else best
+        point = new
+    return Fit(best.params, best.loss, tuple(trace), n_products)
+
+
+def explore(problem: Problem, start: Params, *, max_rounds: int = 400, patience: int = 40) -> Fit:
+    """Search for the basin of the solution with over-relaxed steps, and stop inside it or when stalled."""
+    return descend(problem, start, Explore(max_rounds, patience))
+
+
+def finish(
+    problem: Problem,
+    start: Params,
+    *,
+    max_rounds: int = 60,
+    least_gain: float = 1e-8,
+    until: float = ROUNDING,
+) -> Fit:
+    """Descend to the bottom of the basin with steps that never let the loss rise."""
+    return descend(problem, start, Finish(max_rounds, least_gain, until))
+
+
+class Explore:
+    """Over-relaxed steps, each damped: networks wider than needed are singular at the solution.
+
+    Parameters
+    ----------
+    max_rounds : int
+    patience : int
+        Rounds in which the best loss must fall by 5 %.
+    """
+
+    def __init__(self, max_rounds: int, patience: int):
+        self.max_rounds, self._patience = max_rounds, patience
+        self._reference, self._idle, self._first = np.inf, 0, True
+
+    def begin(self, problem: Problem, start: Params) -> Linearised:
+        """Evaluate the start."""
+        return Linearised.at(problem, start)
+
+    def ended(self, point: Linearised, best: Linearised) -> bool:
+        """Say whether the loss is that of a solution, or no longer falls."""
+        self._idle += 1
+        if best.loss < _PROGRESS * self._reference:
+            self._reference, self._idle = best.loss, 0
+        return best.loss < NEAR**2 or self._idle >= self._patience
+
+    def step(self, problem: Problem, point: Linearised, best: Linearised) -> tuple[Linearised, int]:
+        """Go beyond the solution of the least squares, unless the start's units have no size or the end is near."""
+        equations = point.equations
+        damping = _EXPLORING * float(equations.free.sum() / equations.rows.n_rows) ** 4
+        step, spent = solved(equations, point.params, damping, tolerance=_TIGHT, max_products=_FEW_PRODUCTS)
+        plain, self._first = self._first or best.loss < NEAR, False
+        return Linearised.at(problem, point.params.moved(step if plain else _RELAXATION * step)), spent
+
+
+class Finish:
+    """Plain steps, halved while the loss would rise.
+
+    Parameters
+    ----------
+    max_rounds : int
+    least_gain : float
+        Share of the loss: three rounds in a row that gain less end the fit. With noisy labels the mean square then
+        sits at its minimum.
+    until : float
+        Loss that is small enough; by default what rounding leaves.
+    """
+
+    def __init__(self, max_rounds: int, least_gain: float, until: float):
+        self.max_rounds, self._least_gain, self._until = max_rounds, least_gain, until
+        self._idle, self._single, self._sweeping = 0, True, False
+
+    def begin(self, problem: Problem, start: Params) -> Linearised:
+        """Evaluate the start."""
+        point = Linearised.at(problem, start)
+        self._sweeping = start.n_outputs == 1 and pays(point.equations)
+        return point
+
+    def ended(self, point: Linearised, best: Linearised) -> bool:
+        """Say whether the loss is small enough, or no longer falls."""
+        return point.loss <= self._until or self._idle == _MOST_IDLE
+
+    def step(self, problem: Problem, point: Linearised, best: Linearised) -> tuple[Linearised | None, int]:
+        """Sweep through the rows where that pays, else solve the least squares and go as far as the loss falls."""
+        # Levenberg's damping fades with the loss: near-duplicate units have tiny eigenvalues, which a fixed
+        # ridge would hide.
+        damping = _DAMPING * min(1.0, point.loss)
+        if self._sweeping and (point.loss < NEAR or is_single(problem.rows)):
+            end, spent = swept(
+                point.equations, point.params, damping, until=self._until, deadline=problem.deadline
+            )
+            trial = Linearised.at(problem, end)
+            self._sweeping = trial.loss < _WORTH_SWEEPING * point.loss
+            return trial if trial.loss < point.loss else point, spent
+        # With noise the loss stays, and only steps that are solved well come to its minimum.
+        to_the_end = point.loss > NEAR and self._least_gain < 1e-4
+        step, spent = solved(
+            point.equations,
+            point.params,
+            damping,
+            tolerance=_LAST_TOLERANCE if to_the_end else _tolerance(point.equations, self._until),
+            max_products=_MANY_PRODUCTS if to_the_end or point.loss < NEAR else _FEW_PRODUCTS,
+            single=self._single,
+        )
+        new = first_lower(problem, point, step)
+        if new is None and self._single and point.equations.is_large:
+            self._single = False  # the step may have failed for want of digits alone
+            return point, spent
+        if new is not None:
+            self._idle = self._idle + 1 if 1.0 - new.loss / point.loss < self._least_gain else 0
+        return new, spent
+
+
+def first_lower(problem: Problem, point: Linearised, step: np.ndarray) -> Linearised | None:
+    """Return the first of the step, its half, its quarter and so on that lowers the loss."""
+    for halvings in range(_MOST_HALVINGS):
+        trial = Linearised.at(problem, point.params.moved(step / 2**halvings))
+        if trial.loss < point.loss:
+            return trial
+    return None
+
+
+def _tolerance(equations: NormalEquations, until: float) -> float:
+    """Return how exactly to solve a round: no better than the signs it changes, or what is wanted, make it worth.
+
+    Solved to a tolerance, a round leaves its square of the loss; the signs that change leave about loss**1.5. Where a
+    product costs little, better steps are worth more than fewer products.
+    """
+    loss = equations.loss
+    worth = max(0.3 * loss**0.25, 0.3 * (until / loss) ** 0.5, _SINGLE_TOLERANCE)
+    return min(worth, _LOOSE if equations.is_large else _TIGHT)
+
+
+def solved(
+    equations: NormalEquations,
+    params: Params,
+    damping: float,
+    *,
+    tolerance: float,
+    max_products: int,
+    single: bool = True,
+) -> tuple[np.ndarray, int]:
+    """Return the step that solves the equations, directly where that is cheaper, and the products spent."""
+    q, width = equations.free.shape
+    worth = UNKNOWNS_PER_PRODUCT * max_products * (_WHEN_CROWDED if q > 4 * width else 1)
+    if equations.free.sum() <= worth:
+        return direct(equations, damping), 0
+    return conjugate_gradients(
+        equations,
+        damping,
+        tolerance=tolerance,
+        max_steps=max_products,
+        span=params.span() if q <= width else None,
+        single=single and equations.is_large,
+    )
+
+
+def well_solved(equations: NormalEquations, params: Params, *, tolerance: float) -> np.ndarray:
+    """Return one well-solved step, damped as `Finish` would."""
+    damping = _DAMPING * min(1.0, equations.loss)
+    return solved(equations, params, damping, tolerance=tolerance, max_products=_MANY_PRODUCTS)[0]

@@ -1,0 +1,366 @@
+r"""Least squares with modulated linear functions, the one linear problem behind every step of a fit.
+
+Given residuals e(x), modulators m_1(x), ..., m_q(x) and the vectors a_j that a step starts from, find D_j with least
+
+    mean over rows of ( e(x) - sum_j m_j(x) <D_j, (x,1)> )^2  +  sum_j p_j |a_j + D_j|^2  +  damping * sum_j |D_j|^2.
+
+In a fit m_j are the activation signs of the units, in the tilt of a subspace V the partial derivatives of a fit inside
+it. Only three sums over rows are needed: of e^2 and m e (x,1)^T, of m m^T, and of the normal product F^T F D; each is a
+fold over blocks, so the rows may live anywhere. Where rows have weights w, e and m are multiplied by sqrt(w), which
+makes every mean a weighted one. The penalty p makes a fit with many units prefer few of them (`search.hold`).
+"""
+
+from collections.abc import Callable
+from functools import cached_property
+
+import numpy as np
+from array_api_compat import device
+
+from netlearn.backend import Array, as_like, namespace
+from netlearn.backend.grain import grain
+from netlearn.backend.linalg import spd_solver
+from netlearn.source import Source
+from netlearn.source.arrays import Block, block_slices, mapped, over_blocks
+
+# Above this many entries X does not stay in cache between products, and reading half the bytes takes half the time.
+_LARGE = 2**21
+# Operations of a product beyond which it is these that a GPU spends its time on, and not the start of it.
+_HUGE = 2**36
+# With 16 modulators a product takes half the time that it takes with 11.
+_LANES = 8
+# Rows of a block in single precision: products read all of X from memory anyway, and fewer blocks meet less often.
+_SINGLE_ROWS = 2048
+# Below this relative size an eigenvalue of a Gram matrix of signs is rounding.
+_RELATIVE_RIDGE = 1e-12
+# Rows from which the preconditioner's matrix on the units' span is estimated, for each of its columns.
+_ROWS_PER_ENTRY = 20
+
+Linearise = Callable[[Array], tuple[Array, Array]]
+
+
+class NormalEquations:
+    """The normal equations at one point, as sums over the rows of a source, in the library and on the device of these.
+
+    Cost: 4 N d q operations and one reading of X for each product, 2 N q (d + q) to build.
+
+    Parameters
+    ----------
+    rows : Source
+    linearise : callable
+        Takes X of shape (n, d), returns the values f(x) of shape (n,) and the modulators of shape (n, q), each an array
+        like X.
+    free : array of shape (q, d + 1)
+        1 where an entry of D may differ from zero, 0 elsewhere.
+    project : callable, optional
+        A further orthogonal projection of D, rows of shape (q, d), that the solution must be fixed under.
+    penalty : array of shape (q,), optional
+        p; zero when left out.
+    at : array of shape (q, d + 1), optional
+        a; needed with a penalty.
+
+    Attributes
+    ----------
+    loss : float
+        Mean of e^2.
+    gradient : array of shape (q, d + 1)
+        F^T e / N, less p a.
+    gram : array of shape (q, q)
+        Mean of m m^T.
+    """
+
+    def __init__(
+        self,
+        rows: Source,
+        linearise: Linearise,
+        free: np.ndarray,
+        project: Callable | None = None,
+        *,
+        penalty: np.ndarray | None = None,
+        at: np.ndarray | None = None,
+    ):
+        self.rows, self.linearise, self.free, self._project = rows, linearise, free, project
+        self.penalty = np.zeros(len(free)) if penalty is None else penalty
+        self._mask = None if np.all(free) else as_like(free, in_double(rows.like))
+        # Modulators that are not kept between products are computed anew: one more product with X per pass.
+        n_bytes = 8 * rows.n_rows * self._n_columns
+        self._kept: list[Array] | None = [] if n_bytes <= grain(rows.like).kept_bytes else None
+        self._residuals: list[Array] = []
+        self.loss: float = 0.0
+        self.gradient: Array = 0.0
+        self.gram: Array = 0.0
+        for e, loss, gradient, gram, m in over_blocks(
+            self._terms, rows, self._n_columns, beside=self._roots()
+        ):
+            if self._kept is not None:
+                self._kept.append(m)
+                self._residuals.append(e)
+            self.loss = self.loss + loss
+            self.gradient = self.gradient + gradient
+            self.gram = self.gram + gram
+        self.loss = float(self.loss) / rows.n_rows
+        self.gram = self.gram / rows.n_rows
+        self.gradient = self.gradient / rows.n_rows
+        if penalty is not None:
+            self.gradient = self.gradient - as_like(penalty[:, None] * at, self.gradient)
+        self.gradient = self.project(self.gradient)
+
+    @property
+    def _n_columns(self) -> int:
+        """Numbers that `linearise` gives for each row besides its value."""
+        return len(self.free)
+
+    def _roots(self) -> list[np.ndarray] | None:
+        """Return the roots of the weights in the blocks of the rows; None where there are none."""
+        if self.rows.weight is None:
+            return None
+        root = as_like(np.sqrt(self.rows.weight)[:, None], in_double(self.rows.like))
+        slices = block_slices(self.rows.n_rows, self.rows.n_features + self._n_columns, like=root)
+        return [root[rows, ...] for rows in slices]
+
+    def _linearised(self, X, root):
+        values, m = self.linearise(X)
+        return values, m if root is None else m * root
+
+    def _terms(self, block, root=None):
+        X, y = block
+        values, m = self._linearised(X, root)
+        e = y - values if root is None else (y - values) * root[:, 0]
+        return e, e @ e, self._back(m, as_like(e, X), X), in_double(m.T @ m), m
+
+    def _forward(self, m, D, X):
+        """Return F D on the rows of a block."""
+        return inner(m, D, X)
+
+    def _back(self, m, e, X):
+        """Return F^T e, summed over a block in double precision."""
+        return outer(m, e, X)
+
+    def project(self, D):
+        """Project onto the space of admissible D."""
+        if self._mask is not None:
+            D = D * self._mask
+        if self._project is not None:
+            D = namespace(D).concat([self._project(D[:, :-1]), D[:, -1:]], axis=1)
+        return D
+
+    def _over_modulated(self, term: Callable):
+        """Yield term(X, m) for the blocks of X with their modulators, kept or computed anew."""
+        if self._kept is None:
+            return over_blocks(
+                lambda block, root=None: term(block[0], self._linearised(block[0], root)[1]),
+                self.rows,
+                self._n_columns,
+                beside=self._roots(),
+            )
+        return over_blocks(lambda block, m: term(block[0], m), self.rows, self._n_columns, beside=self._kept)
+
+    @property
+    def is_large(self) -> bool:
+        """Whether products in single precision save anything: X must be large, in memory, and its modulators kept."""
+        large = self.rows.n_rows * self.rows.n_features > _LARGE
+        return large and self._kept is not None and self.rows.can_be_single
+
+    @property
+    def is_huge(self) -> bool:
+        """Whether a product takes a GPU so long that digits are worth giving away for its time."""
+        return is_huge(self.rows, self.free.size)
+
+    def ridge(self, damping: float) -> np.ndarray:
+        """Return what stands beside F^T F / N on the diagonal, for each row of D; shape (q, 1)."""
+        return (self.penalty + damping)[:, None]
+
+    def product(self, D, *, single: bool = False):
+        """Return F^T F D / N, projected; in single precision within blocks where that is enough."""
+        xp = namespace(D)
+        if single:
+            D = xp.astype(padded(D, axis=0), xp.float32)
+
+        def term(X, m):
+            return self._back(m, self._forward(m, as_like(D, X), X), X)
+
+        if single:
+            X, m = self._in_single_precision
+            size = max(_SINGLE_ROWS, grain(X).block_entries // (X.shape[1] + m.shape[1]))
+            n = self.rows.n_rows
+            slices = (slice(start, min(start + size, n)) for start in range(0, n, size))
+            parts = mapped(lambda rows: term(X[rows, ...], m[rows, ...]), slices, self.rows.like)
+        else:
+            parts = self._over_modulated(term)
+        total: Array = sum(parts)
+        return self.project(total[: len(self.free), :] / self.rows.n_rows)
+
+    def left_by(self) -> Callable:
+        """Return the function that takes D and a slice of rows to the sums over these of e^2 and F^T e at a + D.
+
+        In single precision, with signs that stay, for D that is padded.
+        """
+        X, m = self._in_single_precision
+        xp = namespace(X)
+        e = xp.astype(xp.concat(self._residuals), X.dtype)
+
+        def sums(D, rows):
+            X_rows, m_rows = X[rows, ...], m[rows, ...]
+            left = e[rows] - self._forward(m_rows, as_like(D, X), X_rows)
+            return float(left @ left), self._back(m_rows, left, X_rows)
+
+        return sums
+
+    @cached_property
+    def _in_single_precision(self) -> Block:
+        """X and the padded m."""
+        assert self._kept is not None  # which `is_large` has asked for
+        X = self.rows.single().X
+        xp = namespace(X)
+        return X, xp.concat([padded(xp.astype(part, xp.float32, copy=False), axis=1) for part in self._kept])
+
+    def preconditioner(self, damping: float, span: np.ndarray | None = None) -> Callable:
+        """Return the map of a residual D to an approximate solution, symmetric and positive.
+
+        It is (G + damping)^{-1} (x) I with G the mean of m m^T: for whitened Gaussian rows E[m_i m_j x x^T] differs
+        from G_ij I only on the span of the units. Given that `span`, the matrix on it is estimated from some rows and
+        inverted too, where that pays.
+
+        Parameters
+        ----------
+        damping : float
+        span : array of shape (d, r), optional
+            Orthonormal columns.
+        """
+        G = self._coupling
+        xp, d = namespace(G), self.rows.n_features
+        ridge = self.ridge(damping + _RELATIVE_RIDGE * float(xp.linalg.trace(G)))
+        outside = spd_solver(plus(G, ridge))
+        if span is None or not self.pays(span):
+            return self._without_span(outside, ridge)
+
+        free = self._free_inside(span)
+        beside = np.broadcast_to(ridge, free.shape)[free.astype(bool)]
+        inside = spd_solver(plus(self.normal_matrix(span, _ROWS_PER_ENTRY * free.size), beside))
+        is_free, basis = as_like(free, G) > 0, as_like(span, G)
+
+        def precondition(r):
+            along = xp.concat([r[:, :d] @ basis, r[:, d:]], axis=1)
+            r_span = basis.shape[1]
+            z = outside(r[:, :d] - along[:, :r_span] @ basis.T)
+            along[is_free] = inside(along[is_free][:, None])[:, 0]
+            z = z + along[:, :r_span] @ basis.T
+            return self.project(xp.concat([z, along[:, r_span:]], axis=1))
+
+        return precondition
+
+    @property
+    def _coupling(self):
+        """G, by which the rows of D are coupled wherever x is."""
+        return self.gram
+
+    def _without_span(self, outside: Callable, ridge: np.ndarray) -> Callable:
+        return lambda r: self.project(outside(r))
+
+    def _free_inside(self, basis: np.ndarray | None) -> np.ndarray:
+        """Return the mask of unknowns for D with rows in the span of a basis, in its coordinates."""
+        if basis is None:
+            return self.free
+        # All columns of x have the same entries free.
+        return np.hstack([self.free[:, : basis.shape[1]], self.free[:, self.rows.n_features :]])
+
+    def pays(self, span: np.ndarray) -> bool:
+        """Whether the matrix on the span costs less than the few products that it saves."""
+        n_inside = self._free_inside(span).size
+        product = 4 * self.rows.n_rows * self.rows.n_features * len(self.free)
+        return _ROWS_PER_ENTRY * n_inside**3 <= 4 * product
+
+    def normal_matrix(self, basis: np.ndarray | None = None, max_rows: int | None = None) -> Array:
+        """Return F^T F / N over the free entries, in the order of `free.ravel()`; P x P, at N P^2 operations.
+
+        Parameters
+        ----------
+        basis : array of shape (d, r), optional
+            Orthonormal columns: the matrix for D with rows in their span, in these coordinates.
+        max_rows : int, optional
+            Rows to take the mean over, to the next whole block. Default: all.
+        """
+        free = self._free_inside(basis).ravel().astype(bool)
+        columns = np.flatnonzero(free)
+
+        def features(X, m):
+            F = modulated(m, X if basis is None else X @ as_like(basis, X))
+            return F if len(columns) == len(free) else taken(F, columns, axis=1)
+
+        return self._mean_gram(features, max_rows)
+
+    def _mean_gram(self, features: Callable, max_rows: int | None) -> Array:
+        """Return the mean over rows of the Gram matrix of features(X, m)."""
+        total: Array = 0.0
+        n_rows = 0
+
+        def term(X, m):
+            F = features(X, m)
+            return in_double(F.T @ F), F.shape[0]
+
+        for part, n in self._over_modulated(term):
+            total = total + part
+            n_rows += n
+            if max_rows is not None and n_rows >= max_rows:
+                break
+        return total / n_rows
+
+
+def is_huge(rows: Source, n_unknowns: int) -> bool:
+    """Whether a product with so many unknowns takes a GPU so long that digits are worth giving away for its time."""
+    return 4 * rows.n_rows * n_unknowns > _HUGE
+
+
+def padded(array, axis: int):
+    """Append zeros until the modulators are as many as vector instructions like; a single one needs no others."""
+    xp, shape = namespace(array), list(array.shape)
+    if shape[axis] == 1:
+        return array
+    shape[axis] = -shape[axis] % _LANES
+    return xp.concat([array, as_like(np.zeros(shape), array)], axis=axis)
+
+
+def modulated(m, z):
+    """Return m_j (z, 1) for all j side by side, shape (n, q (r + 1))."""
+    xp = namespace(z)
+    F = xp.concat([m[:, :, None] * z[:, None, :], m[:, :, None]], axis=2)
+    return xp.reshape(F, (z.shape[0], -1))
+
+
+def taken(array, index: np.ndarray, axis: int):
+    """Return the entries of an array at some places of an axis."""
+    xp = namespace(array)
+    return xp.take(array, xp.asarray(index, device=device(array)), axis=axis)
+
+
+def plus(A, ridge: float | np.ndarray):
+    """Return A with a ridge on its diagonal: one number, or one for each entry."""
+    xp = namespace(A)
+    n = A.shape[0]
+    diagonal = as_like(np.broadcast_to(np.ravel(ridge), n).copy(), A)
+    return A + diagonal * xp.eye(n, dtype=A.dtype, device=device(A))
+
+
+def inner(m, D, X):
+    """Return the sum over j of m_j <D_j, (x,1)> for each row.
+
+    Either product comes first, whichever leaves the smaller matrix: beyond a product nothing costs as much as memory.
+    """
+    xp = namespace(X)
+    if m.shape[1] > X.shape[1]:
+        D_m = m @ D
+        return xp.vecdot(X, D_m[:, :-1]) + D_m[:, -1]
+    return xp.vecdot(m, X @ D[:, :-1].T) + m @ D[:, -1]
+
+
+def outer(m, e, X):
+    """Return the sum over rows of m e (x,1)^T, in double precision."""
+    xp = namespace(X)
+    if m.shape[1] > X.shape[1]:
+        return in_double(m.T @ xp.concat([e[:, None] * X, e[:, None]], axis=1))
+    return in_double(xp.concat([(m * e[:, None]).T @ X, (e @ m)[:, None]], axis=1))
+
+
+def in_double(array):
+    """Return the array in double precision."""
+    xp = namespace(array)
+    return xp.astype(array, xp.float64, copy=False)

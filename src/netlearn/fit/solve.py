@@ -1,0 +1,80 @@
+"""The two ways to solve one round's least squares: preconditioned conjugate gradients, and directly."""
+
+import numpy as np
+
+from netlearn.backend import as_like, namespace, to_numpy
+from netlearn.backend.linalg import spd_solver
+from netlearn.backend.rough import rough_products
+from netlearn.fit.equations import NormalEquations, plus
+
+# A step that need not be solved better than this may take products with three digits.
+_ROUGH = 1e-3
+
+
+def conjugate_gradients(
+    system: NormalEquations,
+    damping: float,
+    *,
+    tolerance: float,
+    max_steps: int,
+    span: np.ndarray | None = None,
+    single: bool = False,
+) -> tuple[np.ndarray, int]:
+    r"""Solve (F^T F / N + p + damping) D = F^T e / N - p a by preconditioned conjugate gradients.
+
+    The preconditioner is the system's own. Given a `span` of the units, the matrix on it is inverted too, which halves
+    the number of steps; it is worth that where the span is small.
+
+    With products in single precision D is right to about 1e-6: since the gradient is that of double precision,
+    the next round corrects what is left, as in iterative refinement.
+
+    Returns
+    -------
+    D : array of shape (q, d + 1)
+    n_steps : int
+        Products with F^T F that were spent.
+    """
+    precondition = system.preconditioner(damping, span)
+    ridge = as_like(system.ridge(damping), system.gram)
+    r = as_like(system.gradient, system.gram)
+    z = precondition(r)
+    D, direction = 0.0 * r, z
+    rz = first = _dot(r, z)
+    for step in range(1, max_steps + 1):
+        if rz <= 0.0:
+            return to_numpy(D), step - 1
+        with rough_products(allowed=single and tolerance >= _ROUGH and system.is_huge, like=r):
+            image = system.product(direction, single=single) + ridge * direction
+        curvature = _dot(direction, image)
+        if curvature <= 0.0:
+            # Rounding has eaten the matrix: what is left of the residual is below it.
+            return to_numpy(D), step
+        alpha = rz / curvature
+        D = D + alpha * direction
+        r = r - alpha * image
+        z = precondition(r)
+        rz, old = _dot(r, z), rz
+        if rz <= tolerance**2 * first:
+            return to_numpy(D), step
+        direction = z + (rz / old) * direction
+    return to_numpy(D), max_steps
+
+
+def _dot(a, b) -> float:
+    xp = namespace(a)
+    return float(xp.reshape(a, (-1,)) @ xp.reshape(b, (-1,)))
+
+
+def direct(system: NormalEquations, damping: float) -> np.ndarray:
+    """Solve the same equations through the P x P normal matrix.
+
+    By Cholesky's factors; where the matrix is singular to rounding, through its eigenvalues, leaving alone
+    the directions that no row determines.
+    Cost: N P^2 + P^3 / 3 operations, 8 P^2 bytes.
+    """
+    free = system.free.astype(bool)
+    H, g = system.normal_matrix(), to_numpy(system.gradient)[free]
+    D = np.zeros(free.shape)
+    ridge = np.broadcast_to(system.ridge(damping), free.shape)[free]
+    D[free] = to_numpy(spd_solver(plus(H, ridge))(as_like(g[:, None], H)))[:, 0]
+    return D

@@ -1,0 +1,382 @@
+"""The steps of a run in their order: standardise, look for the subspace, search for units, fit all rows, certify."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from netlearn.backend import to_numpy
+from netlearn.backend.grain import grain
+from netlearn.certify import (
+    Basis,
+    Certificate,
+    certify_rows,
+    moved_by,
+    recognised,
+    scored,
+    without_bound,
+)
+from netlearn.certify.law import STANDARD
+from netlearn.certify.rounding import may_be_rounding
+from netlearn.evidence import Fitted, FreshErrors
+from netlearn.fit import EXACT, Fit, Params, Problem
+from netlearn.fit.stream import finish_on_stream
+from netlearn.inputs import Standardiser, standardise
+from netlearn.inputs.duplicates import Duplicates, bottom_keys
+from netlearn.network import ShallowNetwork
+from netlearn.outcome import outcome
+from netlearn.result import Diagnostics, HeldOut, LearnResult, MomentSpectrum
+from netlearn.run import Clock, Options
+from netlearn.search.outputs import ATTEMPTS_AT_MIXTURE, Outputs
+from netlearn.search.refine import on_all_rows, with_few_rows
+from netlearn.search.search import Search
+from netlearn.search.trimmed import LARGEST_SHARE as LARGEST_WRONG_SHARE
+from netlearn.search.units import MOST_ATTEMPTS, choose_biases, find_units
+from netlearn.source import Source
+from netlearn.source.arrays import ArraySource, SelectedRows, weighted
+from netlearn.source.checkpoint import Checkpoint
+from netlearn.source.device import moved
+from netlearn.source.samples import Samples
+from netlearn.source.stream import Streamed
+from netlearn.subspace.look import look
+
+# Rows that measure mean, covariance and affine part, for each feature; more change nothing that matters.
+PILOT_PER_FEATURE = 20
+SMALLEST_PILOT = 20_000
+# Rows that tell the law of the inputs.
+_LOOKED_AT = 5_000
+
+
+def pilot_rows(n_features: int) -> int:
+    """Return how many rows measure mean, covariance and affine part."""
+    return max(SMALLEST_PILOT, PILOT_PER_FEATURE * n_features)
+
+
+def run_steps(
+    samples: Samples,
+    options: Options,
+    rng,
+    clock: Clock,
+    checkpoint: Checkpoint | None = None,
+    attempts: int = MOST_ATTEMPTS,
+) -> LearnResult:
+    """Take all steps on rows that have been divided."""
+    # Each step draws from its own stream: a draw more in one shifts no other.
+    rng_moments, rng_search = rng.spawn(2)
+
+    clock.enter("moments", "mean, covariance and affine part")
+    data = _standardised(samples, rng_moments)
+    inputs, train, judging = data.inputs, data.train, data.judging
+    outputs = None
+    if judging.y.ndim == 2:  # units are looked for in a mixture of the outputs
+        outputs = Outputs.mixed_at_random(train, judging, *rng.spawn(1))
+        train, judging = outputs.mixed(train), outputs.mixed(judging).in_memory()
+        attempts = min(attempts, ATTEMPTS_AT_MIXTURE)
+    zero_loss = max(EXACT, inputs.rounding**2)
+    problem = Problem(train, options.biases is not False, zero_loss, clock.out_of_time)
+    pilot = train.head(min(pilot_rows(train.n_features), train.n_rows))
+    search = Search.on(problem, pilot, judging, rng_search, clock.tell)
+    if samples.n_reserve:  # which can learn too, where these rows are too few
+        search.most_starts = MOST_ATTEMPTS
+    found, spectra, more_help = _found(search, inputs, options, attempts, rng_moments, clock, checkpoint)
+
+    if (
+        search.limited
+        and samples.n_reserve
+        and not search.judge.is_settled(found)
+        and not clock.out_of_time()
+    ):
+        clock.tell("more rows are needed to find units than to certify them")
+        clock.repeat()
+        return run_steps(samples.with_reserve(), options, rng, clock, checkpoint, attempts)
+
+    clock.enter("fit", "fitting all rows")
+    if outputs is not None:
+        at_most = None if options.n_hidden == "auto" else options.n_hidden
+        found = _fitted(outputs, found, search, 0 if inputs.constant else at_most, clock, checkpoint)
+    before = found.params
+    found, everything, reserve = _last_fit(data, samples, search, found, options, clock, checkpoint)
+
+    clock.enter("certify", "checking on rows that took no part in learning")
+    fresh = (*(rows for rows in reserve if rows.n_rows), samples.fresh)
+    learned = samples.rows.head(everything.n_rows) if samples.beyond is None else samples.rows
+    twins = Duplicates.between(learned, *fresh)
+    fitted = Fitted(search, found, inputs, options, everything, twins)
+    network = inputs.network(found.params.to_network())
+    errors = FreshErrors.of(network, *fresh)
+    rounded, step = errors.rounded()
+    wrong_share = LARGEST_WRONG_SHARE if options.robust and found.left_out else 0.0
+    basis = _basis(samples, inputs, options, noisy=not fitted.exact and not rounded)
+    basis = replace(basis, rounding=step, wrong_share=wrong_share)
+    certificate = certify_rows(network, *fresh, failure_prob=options.failure_prob, basis=basis)
+    if basis.law == STANDARD and not reserve and samples.n_reserve and basis.noisy:
+        certificate = _certified_before(certificate, inputs.network(before.to_network()), network, samples)
+    if twins.many_held_out:
+        certificate = without_bound(
+            certificate, "most held-out rows are copies of rows that were learned from"
+        )
+    linear = inputs.network(_linear(search, outputs).to_network())
+    score = fitted.weighed(scored(network, linear, inputs.centre, *fresh))
+    departure = inputs.departure if samples.law is None else 0.0  # of a known law there is none
+    seen = fitted.evidence(
+        certificate,
+        score,
+        n_off=0 if rounded else errors.n_off(inputs, zero_loss, wrong_share),
+        rounded=rounded,
+        more_units_help=more_help,
+        timed_out=clock.timed_out,
+        repeats=samples.repeats,
+        departure=departure,
+    )
+    ended = outcome(seen)
+    clock.enter("")
+    return LearnResult(
+        network,
+        certificate,
+        ended.status,
+        _subspace(network),
+        None,
+        Diagnostics(
+            spectra=spectra,
+            rows=_rows(samples, everything, certificate),
+            seconds=clock.seconds,
+            trace=found.trace,
+            noise_level=fitted.noise_level(),
+            excess_error=fitted.excess_error(),
+            departure=inputs.departure,
+            notes=tuple(samples.notes) + inputs.notes + ended.notes,
+            advice=ended.advice,
+        ),
+        HeldOut.first(*fresh),
+        message=ended.message,
+        score=score,
+        taught=bottom_keys(learned),
+    )
+
+
+@dataclass(frozen=True)
+class _Data:
+    """The rows of a run, whitened and with labels of unit variance."""
+
+    inputs: Standardiser
+    change: Callable  # a block of rows as given to one of rows as learned from
+    everything: Source  # in memory: what learns, what judges, and the reserve
+    train: Source
+    judging: ArraySource
+
+
+def _standardised(samples: Samples, rng: np.random.Generator) -> _Data:
+    """Measure the inputs, and give all rows in the coordinates in which they are learned from."""
+    n_train, n_judge, like = samples.n_train, samples.n_judge, samples.rows.like
+    inputs = standardise(samples.rows.head(min(pilot_rows(samples.n_features), n_train)), rng)
+
+    def change(block):  # holds little, as it travels to the workers where rows are on a cluster
+        X, y = (moved(part, like) for part in block)
+        return inputs.rows(X), inputs.labels(y)
+
+    rows = samples.rows.changed(change, inputs.is_cheap)
+    judging = rows.between(n_train, n_train + n_judge).in_memory()
+    everything = rows.in_place() if _is_large(rows) else rows.in_memory()
+    return _Data(inputs, change, everything, everything.head(n_train), judging)
+
+
+def _is_large(rows: SelectedRows) -> bool:
+    """Whether copies of the rows would cost more memory than gathering them anew in each pass is worth."""
+    return 8 * rows.n_rows * rows.n_features > grain(rows.like).kept_bytes
+
+
+def _found(
+    search: Search,
+    inputs: Standardiser,
+    options: Options,
+    attempts: int,
+    rng,
+    clock: Clock,
+    checkpoint: Checkpoint | None,
+) -> tuple[Fit, tuple[MomentSpectrum, ...], bool | None]:
+    """Look for the subspace and the units in it, or take both from the checkpoint.
+
+    The last value says whether still more units would help; None where rows are too few to ask.
+    """
+    saved = None if checkpoint is None else checkpoint.load("search")
+    if saved is not None:
+        return _restored(search, *saved)
+    affine = search.affine()
+    if search.judge.is_exact(affine) or inputs.constant:
+        return affine, (), False
+    if options.n_hidden == 0:
+        return affine, (), find_units(search, 0)[1]
+    clock.enter("subspace", "looking for the units' span")
+    wanted = search.train.n_features if options.n_hidden == "auto" else options.n_hidden
+    search.V, seen = look(search.train, affine.params.residual, rng, wanted=wanted)
+    spectra = tuple(
+        MomentSpectrum(s.order, None, s.eigenvalues, s.noise_floor, s.name, s.basis.shape[1]) for s in seen
+    )
+    clock.enter("search", "looking for units")
+    found, more_help = find_units(search, options.n_hidden, attempts)
+    if options.biases == "auto" and inputs.W is None:
+        found = choose_biases(search, found)
+    if checkpoint is not None and not clock.timed_out:
+        checkpoint.save(
+            "search",
+            vars(found.params)
+            | {"V": search.V}
+            | {f"spectrum{i}": spectrum.eigenvalues for i, spectrum in enumerate(spectra)},
+            candidate=_packed(found),
+            spectra=[[s.order, s.noise_floor, s.name, s.n_kept] for s in spectra],
+            rng=search.rng.bit_generator.state,
+            more_help=more_help,
+        )
+    return found, spectra, more_help
+
+
+def _restored(
+    search: Search, tensors: dict, text: dict
+) -> tuple[Fit, tuple[MomentSpectrum, ...], bool | None]:
+    search.tell("going on from the checkpoint, after the search")
+    search.V, search.rng.bit_generator.state = tensors["V"], text["rng"]
+    params = Params(*(tensors[name] for name in ("affine", "planes", "C")))
+    spectra = tuple(
+        MomentSpectrum(order, None, tensors[f"spectrum{i}"], floor, name, n_kept)
+        for i, (order, floor, name, n_kept) in enumerate(text["spectra"])
+    )
+    return _unpacked(params, text["candidate"]), spectra, text["more_help"]
+
+
+def _fitted(
+    outputs: Outputs,
+    found: Fit,
+    search: Search,
+    at_most: int | None,
+    clock: Clock,
+    checkpoint: Checkpoint | None,
+) -> Fit:
+    """Fit the units of the mixture to all outputs, or take the fit from the checkpoint."""
+    saved = None if checkpoint is None else checkpoint.load("outputs")
+    if saved is not None:
+        tensors, text = saved
+        return _unpacked(Params(**tensors), text["candidate"])
+    found = outputs.fitted(found, search, at_most)
+    if checkpoint is not None and not clock.timed_out:
+        checkpoint.save("outputs", vars(found.params), candidate=_packed(found))
+    return found
+
+
+def _packed(found: Fit) -> list:
+    """Return all but the network as JSON can hold it."""
+    return [found.loss, found.score, found.trace, found.route]
+
+
+def _unpacked(params: Params, packed: list) -> Fit:
+    loss, score, trace, route = packed
+    return Fit(params, loss, tuple(trace), score=score, route=route)
+
+
+def _last_fit(
+    data: _Data,
+    samples: Samples,
+    search: Search,
+    found: Fit,
+    options: Options,
+    clock: Clock,
+    checkpoint: Checkpoint | None,
+) -> tuple[Fit, Source | Streamed, tuple[Source, ...]]:
+    """Fit all rows that may be learned from; return these, and the reserve where it stays fresh.
+
+    Where labels turn out exact, the rows of the reserve stay fresh; noisy ones are worth more to the last fit.
+    """
+    inputs, everything = data.inputs, data.everything
+    reserve: tuple[Source, ...] = ()
+    if samples.beyond is not None:
+        streamed = samples.beyond.changed(everything, data.change)
+        clock.tell(f"refining on {streamed.n_rows:,} rows")
+        biases = search.problem.biases and found.params.has_biases
+        problem = replace(search.problem, rows=data.train, biases=biases)
+        final = finish_on_stream(problem, streamed, found.params, checkpoint=checkpoint)
+        found = replace(found, params=final.params, loss=final.loss, trace=found.trace + final.trace)
+        return found, streamed, reserve
+    n_most, weight = samples.n_train + samples.n_judge, samples.weight
+    labels = to_numpy(samples.rows.between(samples.n_train, n_most).labels())
+
+    def is_met(loss):
+        return loss < search.problem.zero_loss or may_be_rounding(loss, labels, inputs.scale)
+
+    def fitted(rows):
+        return on_all_rows(search.problem.on(rows), found, search.rng, robust=options.robust)
+
+    most = weighted(everything.head(n_most), None if weight is None else weight[:n_most])
+    everything = weighted(everything, weight)
+    state, fit = search.rng.bit_generator.state, found
+    if is_met(found.loss) or options.robust:
+        fit = fitted(most)
+    if is_met(fit.loss):
+        found, everything, reserve = fit, most, (samples.reserve,)
+    else:
+        search.rng.bit_generator.state = state  # what was tried in vain leaves no trace
+        found = fitted(everything)
+    found = replace(found, left_out=tuple(sorted(samples.rows.numbers(found.left_out))))
+    if not inputs.constant:
+        problem = search.problem.on(everything)
+        found = with_few_rows(problem, found, options.n_hidden, search.rng, inputs.W)
+    return found, everything, reserve
+
+
+def _linear(search: Search, outputs: Outputs | None) -> Params:
+    """Return the linear fit to rows that were learned from."""
+    if outputs is None:
+        return search.affine().params
+    rows = outputs.train
+    some = rows.head(min(pilot_rows(rows.n_features), rows.n_rows))
+    return Params.fitted(np.zeros((0, some.n_features + 1)), some)
+
+
+def _basis(samples: Samples, inputs: Standardiser, options: Options, *, noisy: bool) -> Basis:
+    """Return what an L2 bound may rest on: the law of the inputs, where rows do not contradict it."""
+    law = samples.law
+    if law is None:
+        some = [
+            rows.head(min(_LOOKED_AT, rows.n_rows)).in_memory().X for rows in (samples.rows, samples.fresh)
+        ]
+        law = recognised(np.concatenate([to_numpy(X) for X in some]), standard=inputs.W is None)
+    return Basis(law, options.target_lipschitz, noisy)
+
+
+def _certified_before(
+    certificate: Certificate, before: ShallowNetwork, network: ShallowNetwork, samples: Samples
+) -> Certificate:
+    """Bound the error by that of the network before the last fit, on the reserve too, and the distance between both.
+
+    The reserve took part in the last fit only, so the network before it knows none of these rows. Which of the two
+    bounds is given does not depend on their values: the smaller of both would hold with less confidence than either.
+    """
+    failure_prob = 1.0 - certificate.confidence
+    rows = (samples.reserve, samples.fresh)
+    earlier = certify_rows(before, *rows, failure_prob=failure_prob, basis=certificate.basis)
+    moved = moved_by(earlier, network.distance(before))
+    each = tuple(
+        replace(own, error_bound=then.error_bound + moved.moved, n_bound=then.n_bound, moved=moved.moved)
+        for own, then in zip(certificate.per_output, earlier.per_output, strict=True)
+    )
+    return replace(
+        certificate, error_bound=moved.error_bound, n_bound=moved.n_bound, moved=moved.moved, per_output=each
+    )
+
+
+def _rows(samples: Samples, everything: Source | Streamed, certificate: Certificate) -> dict[str, int]:
+    """Count the rows of each step; of the last fit those that no earlier step has seen."""
+    counts = {"train": samples.n_train, "judge": samples.n_judge}
+    if samples.beyond is not None:
+        counts["fit"] = everything.n_rows
+    elif everything.n_rows > samples.n_train + samples.n_judge:
+        counts["last fit"] = everything.n_rows - samples.n_train - samples.n_judge
+    return {**counts, "certify": certificate.n_val}
+
+
+def _subspace(network: ShallowNetwork) -> np.ndarray:
+    """Return an orthonormal basis of the units' span."""
+    if network.n_hidden == 0:
+        return np.zeros((network.n_features, 0))
+    U, s, _ = np.linalg.svd(network.units.T, full_matrices=False)
+    return U[:, s > 1e-9 * s[0]]

@@ -1,0 +1,143 @@
+"""Which network is better: the one place that decides, on rows that the fits have not seen and on those they have."""
+
+from __future__ import annotations
+
+import enum
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from netlearn.backend import to_numpy
+from netlearn.fit import Fit, Params, Problem
+from netlearn.fit.problem import ROUNDING
+from netlearn.search import budget
+from netlearn.source import ArraySource, Source
+from netlearn.source.arrays import over_blocks
+
+# Standard errors by which judging rows must prefer a network: it was chosen for its error on them among several.
+_BEYOND_DOUBT = 4.0
+# Two attempts whose held-out errors agree this closely have found the same thing: what is left is noise.
+_AGREEMENT = 0.02
+
+
+class Verdict(enum.Enum):
+    """What a comparison of two networks says of the first."""
+
+    BETTER = enum.auto()
+    SAME = enum.auto()
+    WORSE = enum.auto()
+
+
+@dataclass(frozen=True)
+class Judge:
+    """Rows that compare networks.
+
+    Attributes
+    ----------
+    problem : Problem
+        Rows that the networks were fitted to, and the mean square that counts as none.
+    rows : ArraySource
+        Others, of the same kind.
+    """
+
+    problem: Problem
+    rows: ArraySource
+
+    def judged(self, fit: Fit) -> Fit:
+        """Return the fit with its mean square on the judging rows."""
+        return replace(fit, score=float(np.mean(self._squares(fit.params))))
+
+    def _squares(self, params: Params) -> np.ndarray:
+        """Return the squared errors on the judging rows, with several outputs each a mean over these."""
+        squares = to_numpy(params.residual(self.rows.X, self.rows.y)) ** 2
+        return squares if squares.ndim == 1 else np.mean(squares, axis=1)
+
+    def is_exact(self, fit: Fit) -> bool:
+        """Whether rows that were not fitted are met to rounding."""
+        return fit.score < self.problem.zero_loss
+
+    def is_fitted(self, fit: Fit) -> bool:
+        """Whether the rows that were fitted are met to rounding, and are so many that this means something."""
+        shape = self.problem.shape(fit.params.n_hidden)
+        return budget.has(self.problem.rows, shape, budget.DETERMINED) and fit.loss < self.problem.zero_loss
+
+    def is_settled(self, fit: Fit) -> bool:
+        """Whether nothing is left to look for."""
+        return self.is_exact(fit) or self.is_fitted(fit)
+
+    def is_ample(self, n_hidden: int) -> bool:
+        """Whether the fitted rows are so many that their own mean square ranks fits of one width."""
+        return budget.has(self.problem.rows, self.problem.shape(n_hidden), budget.AMPLE)
+
+    def best_of(self, found: Sequence[Fit]) -> Fit:
+        """Return the best of some fits of one width: by judging rows, or by all rows where these are ample.
+
+        With noise a thousand judging rows tell two fits of one width apart only when they differ by several per
+        cent; the rows that were fitted see far less, and favour none of them when the number of unknowns is the same.
+        """
+        widest = max(fit.params.n_hidden for fit in found)
+        if self.is_ample(widest) and not any(self.is_exact(fit) for fit in found):
+            return min((fit for fit in found if fit.params.n_hidden == widest), key=lambda fit: fit.loss)
+        return min(found, key=lambda fit: fit.score)
+
+    def compare(self, one: Fit, other: Fit, n_more: int) -> Verdict:
+        """Compare a fit with one that has `n_more` unknowns less, or is as large.
+
+        A fit that meets judging rows to rounding, or the rows it was fitted to, is better than one that does not. Else
+        judging rows decide by a paired test at four standard errors. Where they are few they see little, so the rows
+        that were fitted are asked too, by Schwarz's criterion: N log(loss / loss) must exceed n_more log N.
+        """
+        if self.is_settled(one) or self.is_settled(other):
+            one_is, other_is = ((self.is_exact(fit), self.is_fitted(fit)) for fit in (one, other))
+            if one_is == other_is:
+                return Verdict.SAME
+            return Verdict.BETTER if one_is[0] > other_is[0] or one_is[1] > other_is[1] else Verdict.WORSE
+        paired = self._paired(one, other)
+        if paired is not Verdict.BETTER and self._schwarz(one, other) > n_more:
+            return Verdict.BETTER
+        return paired
+
+    def _paired(self, one: Fit, other: Fit) -> Verdict:
+        gain = self._squares(other.params) - self._squares(one.params)
+        error = _BEYOND_DOUBT * np.std(gain) / math.sqrt(len(gain))
+        mean = float(np.mean(gain))
+        return Verdict.BETTER if mean > error else Verdict.WORSE if mean < -error else Verdict.SAME
+
+    def _schwarz(self, one: Fit, other: Fit) -> float:
+        """Return how many unknowns the fitted rows would pay for the gain of one fit over the other."""
+        shape = self.problem.shape(max(one.params.n_hidden, other.params.n_hidden))
+        rows = budget.ranking(self.problem.rows, shape)
+        n = rows.n_rows * one.params.n_outputs
+        tiny = np.finfo(float).tiny  # what interpolates may leave nothing at all
+        losses = [max(sum_of_squares(rows, fit.params), tiny) for fit in (other, one)]
+        return n * math.log(losses[0] / losses[1]) / math.log(n)
+
+    def agree(self, found: Sequence[Fit]) -> bool:
+        """Whether the two best of some independent fits of one width came to one error, which then is noise."""
+        if len(found) < 2:
+            return False
+        k = found[0].params.n_hidden
+        if self.is_ample(k):
+            # Fits in one basin differ by much less than the share P / N of the noise that P unknowns absorb.
+            shape = self.problem.shape(k)
+            share = shape.n_unknowns / budget.ranking(self.problem.rows, shape).n_rows
+            first, second = sorted(fit.loss for fit in found)[:2]
+            return second <= (1 + share / 4) * first
+        first, second = sorted(fit.score for fit in found)[:2]
+        return second <= (1 + _AGREEMENT) * first
+
+
+def sum_of_squares(rows: Source, params: Params) -> float:
+    """Return the sum of the squared residuals over all rows and outputs."""
+
+    def term(block):
+        return float((params.residual(*block) ** 2).sum())
+
+    return sum(over_blocks(term, rows, params.n_hidden))
+
+
+def loses_nothing(smaller: Fit, larger: Fit, n_rows: int, n_fewer: int) -> bool:
+    """Whether an exact fit stays one with fewer unknowns: its loss rises by no more than Schwarz's criterion grants."""
+    return smaller.loss <= max(ROUNDING, larger.loss * n_rows ** (n_fewer / n_rows))

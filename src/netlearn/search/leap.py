@@ -1,0 +1,90 @@
+"""The wide fit: more units than needed, over-relaxed steps, and no other help.
+
+A start of exactly the wanted width meets spurious minima, where two units share one true unit and another true unit has
+none. With a surplus of units every true one is met by some, and steps that go beyond the least-squares solution cross
+what plateaus are left: ten or twenty rounds do where labels are exact, from any random start.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from netlearn.fit import NEAR, ROUNDING, Fit, Params, Problem, Shape, explore, finish
+from netlearn.fit.equations import is_huge
+from netlearn.search import budget
+from netlearn.search.starts import spread_planes
+from netlearn.source import Source
+from netlearn.source.arrays import Counted
+
+# Entries of X from which a few rows come first, in single precision.
+_LARGE = 2**21
+# Mean square down to which rows in single precision do: their rounding leaves 1e-12.
+_ROUGH = 1e-9
+# Rows that a fit has not seen show more than twice its mean square, where three for each unknown were seen.
+_BELOW_ROUNDING = 0.1
+# A candidate is not worth fitting further when three rounds gain less than this.
+CANDIDATE_GAIN = 0.05
+
+
+def few_rows(rows: budget.Rows, shape: Shape) -> budget.Rows:
+    """Return as many rows as determine a fit of this shape if labels are exact; enough rows where that is cheap."""
+    some = budget.enough(rows, shape)
+    return budget.enough(rows, shape, budget.IF_EXACT) if _is_large(some) else some
+
+
+def _is_large(rows: Counted) -> bool:
+    return rows.n_rows * rows.n_features > _LARGE and rows.can_be_single
+
+
+def rough(rows: Source) -> Source:
+    """Return the rows as a fit that is far from its end may see them: in single precision where that saves time."""
+    return rows.single() if _is_large(rows) else rows
+
+
+def settle(problem: Problem, start: Params, *, max_rounds: int = 60) -> Fit:
+    """Fit a candidate on enough rows: where these are very many, on a few first, which do if labels are exact."""
+    shape = problem.shape(start.n_hidden)
+    some, few = budget.enough(problem.rows, shape), few_rows(problem.rows, shape)
+
+    def fitted(rows, start, until=ROUNDING):
+        limits = {"max_rounds": max_rounds, "least_gain": CANDIDATE_GAIN, "until": until}
+        return finish(problem.on(rows), start, **limits)
+
+    if not _is_large(some):
+        return fitted(some, start)
+    first = fitted(few.single(), start, _ROUGH)
+    # What is at rounding level on these rows should be so on all, too.
+    second = fitted(few if first.loss < NEAR else some, first.params, _BELOW_ROUNDING * ROUNDING)
+    if second.loss > problem.zero_loss and first.loss < NEAR and few.n_rows < some.n_rows:
+        second = fitted(some, second.params)
+    return second.after(first)
+
+
+def leap(
+    problem: Problem, width: int, rng: np.random.Generator, *, known: Params | None = None, patience: int = 40
+) -> Fit:
+    """Fit a wide network from random units, and those of an earlier fit if there is one.
+
+    Parameters
+    ----------
+    problem : Problem
+    width : int
+        Units in all, cut to what the rows can determine.
+    rng : numpy.random.Generator
+    known : Params, optional
+        Units to start from besides random ones.
+    patience : int
+        Rounds in which the loss must fall by 5 %.
+    """
+    rows, d = problem.rows, problem.rows.n_features
+    n_known = 0 if known is None else known.n_hidden
+    n_new = max(width - n_known, 1)
+    start = Params.from_planes(spread_planes(n_new, d, rng, biases=problem.biases))
+    if known is not None:
+        start = known.joined(start)
+    shape = problem.shape(start.n_hidden)
+    some = budget.enough(rows, shape, budget.EXPLORE)
+    # Over-relaxed steps find their way sooner by exact gradients; where a round takes a GPU long, half the bytes count.
+    if is_huge(some, shape.n_unknowns):
+        some = rough(some)
+    return explore(problem.on(some), start, patience=patience)

@@ -1,0 +1,77 @@
+"""The last fit: on all rows that may be learned from, judging ones included, now that they have judged."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Literal
+
+import numpy as np
+
+from netlearn.fit import Fit, Problem, finish
+from netlearn.fit.problem import ALMOST_EXACT
+from netlearn.inputs.whitening import Whitening
+from netlearn.search.ridge import regularised
+from netlearn.search.smooth import smooth
+from netlearn.search.surplus import without_surplus
+from netlearn.search.trimmed import few_stand_out, finish_trimmed
+from netlearn.search.units import regrown
+
+# How often a unit that only the judging rows show is looked for.
+_MOST_REPEATS = 3
+
+
+def on_all_rows(problem: Problem, found: Fit, rng: np.random.Generator, *, robust: bool) -> Fit:
+    """Fit all rows, and take off what exact labels do not ask for, or smooth what noisy ones leave undetermined.
+
+    Parameters
+    ----------
+    problem : Problem
+        On all rows.
+    found : Fit
+        To some of them.
+    rng : numpy.random.Generator
+    robust : bool
+        Whether rows that contradict all others may be left out.
+    """
+    problem = replace(problem, biases=problem.biases and found.params.has_biases)
+    exact = problem.zero_loss
+    final = finish(problem, found.params)
+    if final.params.n_outputs > 1:
+        final = without_surplus(problem, final) if final.loss <= exact else final
+        return _instead(found, final)
+    # Labels fitted exactly on some rows but not on all: a unit that switches where only the judging rows are.
+    for _ in range(_MOST_REPEATS):
+        if not found.loss < exact < final.loss or problem.deadline():
+            break
+        again = regrown(problem, final.params, rng)
+        if again.loss < final.loss:
+            final = finish(problem, again.params)
+    if exact < final.loss < (np.inf if robust else ALMOST_EXACT) and (
+        robust or few_stand_out(problem.rows, final.params)
+    ):
+        trimmed = finish_trimmed(problem, final, robust=robust)
+        if trimmed is not None:
+            return replace(_instead(found, trimmed), trace=trimmed.trace, left_out=trimmed.left_out)
+    if final.loss > exact:
+        return _instead(found, smooth(problem, final, rng))
+    return _instead(found, without_surplus(problem, final))
+
+
+def _instead(found: Fit, final: Fit) -> Fit:
+    """Return the final fit with what the search has said of the one that was found."""
+    return replace(found, params=final.params, loss=final.loss, trace=found.trace + final.trace)
+
+
+def with_few_rows(
+    problem: Problem,
+    found: Fit,
+    n_hidden: int | Literal["auto"],
+    rng: np.random.Generator,
+    whitening: Whitening,
+) -> Fit:
+    """Return a fit with a ridge where labels are not explained exactly, or by as many unknowns as there are rows."""
+    shape = problem.shape(found.params.n_hidden)
+    explained = found.loss <= problem.zero_loss and problem.rows.n_rows > shape.n_unknowns
+    if explained or found.params.n_outputs > 1 or n_hidden == 0:  # with several outputs there is no such fit
+        return found
+    return regularised(problem, found, n_hidden, rng, whitening=whitening) or found

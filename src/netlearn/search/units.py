@@ -1,0 +1,359 @@
+"""The search for units: a wide fit, a penalty that empties what is not needed, a fit of what is left.
+
+The width need not be known. Where moments have shown a subspace of few dimensions, a wide fit inside it comes first.
+Else, or where that is not enough, wide fits in full dimension, each twice as wide as the last, until one explains the
+labels or what it leaves looks like noise. A width that was asked for is an upper limit to what is kept.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from netlearn.fit import NEAR, Fit, Params, Problem, finish
+from netlearn.search import budget
+from netlearn.search.hold import WORTH, narrowed
+from netlearn.search.judge import Verdict
+from netlearn.search.leap import CANDIDATE_GAIN, leap, settle
+from netlearn.search.residual import NOTHING, unexplained
+from netlearn.search.search import Search
+from netlearn.search.tilt import fit_in_subspace, inside
+from netlearn.search.trimmed import few_stand_out, n_rarer_side
+
+# Widths of the wide fits in units of the width asked for, in the order tried.
+_SURPLUS = (1.25, 1.5, 1.25, 2.0, 1.5, 1.25, 2.0, 3.0)
+MOST_ATTEMPTS = len(_SURPLUS)
+# Where no width is asked for: the first, in units of the dimensions seen, at least; and the widest.
+_PER_DIMENSION = 2
+_FIRST_WIDTH = 16
+_MOST_UNITS = 512
+# Dimensions of a subspace up to which a fit inside it tilts it; its unknowns, and units at most.
+_FEW_DIMENSIONS = 6
+_UNKNOWNS_INSIDE = 400
+_UNITS_INSIDE = 64
+_UNITS_ON_A_LINE = 200
+_MOST_TILTS = 11
+# Rows for emptying units inside a subspace.
+_INSIDE = 20_000
+# Rounds in which a wide fit must gain 5 %: where rows are ample, and where they are few and another start costs little.
+_HASTY = 10
+_PATIENT = 40
+# Rounds that fit noisy labels on more rows than a wide fit takes.
+_ROUNDS = 6
+# Rows times unknowns that all starts on few rows together may go through in a round.
+_CHEAP = 2**25
+# Rows times unknowns of a fit that takes hundredths of a second.
+_NEXT_TO_NOTHING = 2**18
+# Where no width is known: starts on few rows, and the held-out error above which they are worth a try.
+_FEW_STARTS = 4
+_POOR = 0.03
+# Rows from which what a wide fit leaves can be called noise before a wider one is tried.
+_TELLING = 5_000
+# A doubled width must lower the held-out error by this share to be worth another doubling.
+_WORTHWHILE = 0.05
+# Units looked for in what a nearly exact fit leaves, and how often.
+_NEW_UNITS = 4
+_COMPLETIONS = 4
+# Share of the loss before that counts as none where units are completed.
+_BELOW = 1e-3
+# Ways in which close units are told apart, at most.
+_SPLITS = 40
+# Share of a unit that the larger half has.
+_LARGER = 0.65
+
+
+def find_units(search: Search, asked: int | str, attempts: int = MOST_ATTEMPTS) -> tuple[Fit, bool | None]:
+    """Return the best network that is found, and whether more units would help; None where rows cannot tell.
+
+    Parameters
+    ----------
+    search : Search
+    asked : int or "auto"
+        The number of units, at most.
+    attempts : int
+        Wide fits at most, where a width was asked for.
+    """
+    affine, judge = search.affine(), search.judge
+    at_most = None if asked == "auto" else int(asked)
+    if at_most == 0:
+        return affine, _more_help(search, affine)
+    found = [affine]
+    for fit in _attempts(search, at_most, attempts, found):
+        found.append(fit)
+        best = _best(search, found, at_most)
+        if judge.is_settled(best) or search.problem.deadline():
+            break
+    best = _best(search, found, at_most)
+    for _ in range(_COMPLETIONS):
+        if judge.is_settled(best) or best.params.n_hidden == 0 or search.problem.deadline():
+            break
+        if (
+            best.loss < NEAR
+            and _more_help(search, best) is False
+            and not few_stand_out(search.train, best.params)
+        ):
+            break  # noise, if little of it
+        more = _completed(search, best, at_most)
+        if not _predicts_better(search, more, best):
+            break
+        best = more
+    if judge.is_settled(best):
+        return (_fewest(search, best) if at_most is None else best), False
+    return best, _more_help(search, best)
+
+
+def _fewest(search: Search, best: Fit) -> Fit:
+    """Return an exact fit with fewer units where a fresh start finds one, if that costs next to nothing.
+
+    Where rows lie on few lines, as with columns of zeros and ones, several units can share what one would do, and none
+    of them can go by itself.
+    """
+    while best.params.n_hidden > 1 and not search.problem.deadline():
+        k = best.params.n_hidden - 1
+        if search.train.n_rows * search.problem.shape(k).n_unknowns > _NEXT_TO_NOTHING:
+            break
+        wide = leap(search.problem, 2 * k + 2, search.rng, patience=_HASTY)
+        fewer = _narrowed(search, wide, k, best.route)
+        if not search.judge.is_settled(fewer):
+            break
+        best = fewer
+    return best
+
+
+def _best(search: Search, found: list[Fit], at_most: int | None) -> Fit:
+    """Return the best fit of the width asked for; where none was, the smallest that no larger one clearly beats."""
+    if at_most is not None:
+        return search.judge.best_of(found)
+    best, *others = sorted(found, key=lambda fit: fit.params.n_hidden)
+    for fit in others:
+        n_more = search.problem.shape(fit.params.n_hidden).n_unknowns
+        n_more -= search.problem.shape(best.params.n_hidden).n_unknowns
+        if search.judge.compare(fit, best, n_more) is Verdict.BETTER:
+            best = fit
+    return best
+
+
+def _is_noise(search: Search, fit: Fit) -> bool:
+    """Whether rows are ample and see nothing in what the fit leaves."""
+    return search.judge.is_ample(fit.params.n_hidden) and _more_help(search, fit) is False
+
+
+def _more_help(search: Search, fit: Fit) -> bool | None:
+    """Whether the residual shows units that the fit does not have; None where rows are too few to tell."""
+    shape = search.problem.shape(fit.params.n_hidden + 1)
+    if not budget.has(search.train, shape, budget.IF_EXACT):
+        return None
+    return unexplained(search.problem, fit.params, search.rng)[0] > NOTHING
+
+
+def _attempts(search: Search, at_most: int | None, attempts: int, found: list[Fit]) -> Iterator[Fit]:
+    """Yield fits, each by another way, knowing those that were found before."""
+    r = search.V.shape[1]
+    if (
+        0 < r <= min(_FEW_DIMENSIONS, search.train.n_features / 3)
+        or search.train.n_features <= _FEW_DIMENSIONS
+    ):
+        yield _inside_subspace(search, at_most)
+        if _is_noise(search, found[-1]):
+            return
+    if at_most is None:
+        yield from _growing(search, found)
+        return
+    shape = search.problem.shape(at_most)
+    if not budget.has(search.train, replace(shape, biases=False), budget.HOPELESS):
+        return
+    if budget.has(search.train, shape, budget.EXPLORE):
+        yield from _repeated(search, at_most, attempts, found)
+    else:
+        yield from _many_starts(search, at_most, attempts)
+
+
+def _repeated(search: Search, at_most: int, attempts: int, found: list[Fit]) -> Iterator[Fit]:
+    """Try several starts of a given width, every other one from the best fit so far, until one explains the labels."""
+    shape = search.problem.shape(at_most)
+    for attempt, surplus in enumerate(_SURPLUS[:attempts]):
+        best = search.judge.best_of(found)
+        useful = best.params.n_hidden > 0 and best.score < 0.5 and attempt % 2 == 1
+        width = budget.affordable(at_most, search.train.n_rows, shape, surplus)
+        search.tell(f"{at_most} units, attempt {attempt + 1}")
+        known = best.params if useful else None
+        wide = leap(search.problem, width, search.rng, known=known, patience=_HASTY)
+        yield _narrowed(search, wide, at_most, "wide" if known is None else "regrown")
+        if _is_noise(search, found[-1]) or search.judge.agree([one for one in found if one.route == "wide"]):
+            return
+
+
+def _many_starts(search: Search, at_most: int | None, attempts: int) -> Iterator[Fit]:
+    """Try many starts on few rows, half of them without biases, which leaves more rows for each unknown.
+
+    Rows that hardly exceed the unknowns let one start in two to one in eight find the network; each costs little.
+    """
+    n, d = search.train.n_rows, search.train.n_features
+    for attempt in range(search.most_starts):
+        start = search.without_biases() if attempt % 2 == 0 else search
+        shape = start.problem.shape(1)
+        if at_most is None:
+            width = int(
+                search.rng.uniform(0.7, 1.0) * min(_MOST_UNITS, budget.widest(n, shape, budget.WIDE_START))
+            )
+        else:
+            width = budget.affordable(at_most, n, shape, _SURPLUS[attempt % len(_SURPLUS)])
+        if width < 1 or search.problem.deadline():
+            return
+        search.tell(f"a fit with {width} units, start {attempt + 1}")
+        wide = start.judge.judged(leap(start.problem, width, search.rng, patience=_PATIENT))
+        # Where no width is known, noise looks like a width that is too small: fewer starts must do.
+        cheap = _CHEAP // (n * width * (d + 1)) // (4 if at_most is None else 1)
+        most = min(search.most_starts, max(attempts, cheap))
+        last = attempt + 1 >= most
+        if wide.loss < NEAR or last:
+            yield _narrowed(start, wide, at_most, "wide")
+        if last:
+            search.limited = True
+            return
+
+
+def _growing(search: Search, found: list[Fit]) -> Iterator[Fit]:
+    """Double the width until the labels are explained or held-out rows gain nothing; then keep what is needed."""
+    problem, judge = search.problem, search.judge
+    widest = min(_MOST_UNITS, budget.widest(search.train.n_rows, problem.shape(1), budget.WIDE_START))
+    best = min(found, key=lambda fit: fit.score)
+    width = max(_FIRST_WIDTH, _PER_DIMENSION * search.V.shape[1] + 8, 2 * best.params.n_hidden)
+    wide, few = best, width > widest
+    while width <= widest and not problem.deadline():
+        search.tell(f"a wide fit with {width} units")
+        few = not budget.has(search.train, problem.shape(width), budget.EXPLORE)
+        trial = judge.judged(leap(problem, width, search.rng, patience=_PATIENT if few else _HASTY))
+        if trial.score > NEAR and not few:
+            # Over-relaxed steps keep noise alive, and so do few rows.
+            some = budget.enough(search.train, problem.shape(width))
+            trial = judge.judged(finish(problem.on(some), trial.params, max_rounds=_ROUNDS).after(trial))
+        if trial.score > (1 - _WORTHWHILE) * wide.score:
+            break
+        wide = trial
+        if wide.score < NEAR:
+            fit = _narrowed(search, wide, None, "wide")
+            yield fit
+            wide = fit if fit.score < wide.score else wide
+        elif search.train.n_rows >= _TELLING and _is_noise(search, wide):
+            break
+        width *= 2
+        few = few or width > widest
+    if wide.route == "":  # as wide as it was fitted
+        yield _narrowed(search, wide, None, "wide")
+        yield search.judged(wide, "wide")
+    if few and wide.score > _POOR:
+        yield from _many_starts(search, None, _FEW_STARTS)
+
+
+def _narrowed(search: Search, wide: Fit, at_most: int | None, route: str) -> Fit:
+    """Empty the units that rows do not ask for, and fit the others."""
+    problem, shape = search.problem, search.problem.shape(wide.params.n_hidden)
+    score = wide.score if math.isfinite(wide.score) else search.judge.judged(wide).score
+    some = problem.on(budget.enough(search.train, shape, budget.EXPLORE if score < NEAR else budget.RANK))
+    if score > NEAR:
+        wide = finish(some, wide.params, max_rounds=_ROUNDS, least_gain=CANDIDATE_GAIN).after(wide)
+    fit = narrowed(some, wide, at_most)
+    return search.judged(settle(problem, fit.params).after(fit), route)
+
+
+def _inside_subspace(search: Search, at_most: int | None) -> Fit:
+    """Fit inside V, tilting it, and go on from there in full dimension."""
+    problem, d = search.problem, search.train.n_features
+    V = search.V if search.V.shape[1] and d > _FEW_DIMENSIONS else np.eye(d)
+    r = V.shape[1]
+    most = _UNITS_INSIDE if r > 1 else _UNITS_ON_A_LINE
+    width = max(2 * r + 8, min(most, _UNKNOWNS_INSIDE // (r + 1)))
+    if at_most is not None:
+        width = min(width, 2 * at_most + 2 if r <= 2 else 3 * at_most + 2)
+    width = min(width, max(1, budget.widest(search.train.n_rows, problem.shape(1), budget.DETERMINED)))
+    search.tell(f"{width} units inside the {r}-dimensional subspace")
+    fit, search.V = fit_in_subspace(problem, V, width, search.rng, max_tilts=_MOST_TILTS)
+    some = Problem(inside(search.train, search.V, _INSIDE), problem.biases, deadline=problem.deadline)
+    fit = narrowed(some, fit, at_most)
+    start = fit.params.in_coordinates(search.V)
+    return search.judged(settle(problem, start).after(fit), "subspace")
+
+
+def _predicts_better(search: Search, one: Fit, other: Fit) -> bool:
+    """Whether a fit is better: where rows are ample by its mean square and a price of its unknowns, else judged."""
+    if not search.judge.is_ample(max(one.params.n_hidden, other.params.n_hidden)):
+        return one.score < other.score
+    n = search.train.n_rows
+
+    def priced(fit):
+        return fit.loss * (1.0 + WORTH * search.problem.shape(fit.params.n_hidden).n_unknowns / n)
+
+    return priced(one) < (1.0 - 1e-3 / math.sqrt(n)) * priced(other)
+
+
+def _completed(search: Search, found: Fit, at_most: int | None) -> Fit:
+    """Add units that the residual of a fit shows, and keep those that are worth it.
+
+    A unit a thousand times weaker than others is nothing to a fit of all, and all there is in what that fit leaves.
+    """
+    problem, train = search.problem, search.train
+    search.tell(f"{found.params.n_hidden} units, and what they leave")
+    # A unit that switches on hardly any row serves the few it has, and hides what is missing there.
+    determined = found.params.keep(n_rarer_side(train, found.params) >= train.n_features + 4)
+    n_new = max(_NEW_UNITS, determined.n_hidden // 2)
+    new = Params.from_planes(unexplained(problem, determined, search.rng)[1][:n_new])
+    near = found.loss < NEAR
+    n_wide = n_new + (2 if near else 1) * determined.n_hidden
+    shape = problem.shape(n_wide)
+    cheap = near and train.n_rows * shape.n_unknowns <= 2 * _CHEAP
+    some = problem if cheap else problem.on(budget.enough(train, shape, budget.RANK))
+    wide = found
+    for _ in range(_SPLITS if near else 1):
+        # Few rows lie between two units that are close, and each split meets them in another way.
+        start = (split(determined, found.loss, search.rng) if near else determined).joined(new)
+        trial = finish(some, start, max_rounds=_ROUNDS, least_gain=CANDIDATE_GAIN)
+        wide = trial if wide is found or trial.loss < wide.loss else wide
+        if wide.loss < _BELOW * found.loss or problem.deadline():
+            break
+    wide = wide.after(found)
+    fit = narrowed(some, wide, at_most, _BELOW * found.loss)
+    return search.judged(settle(problem, fit.params).after(fit), "completed")
+
+
+def split(params: Params, loss: float, rng: np.random.Generator) -> Params:
+    r"""Return the network with each unit as two halves, a small angle apart.
+
+    Two units at an angle t that are fitted by one leave a mean square of about |a|^2 t^3: the angle that the loss
+    leaves room for.
+    """
+    length = np.linalg.norm(params.planes, axis=1, keepdims=True)
+    angle = np.cbrt(loss / np.maximum(length, np.finfo(float).tiny) ** 2)
+    turn = rng.standard_normal(params.planes.shape) / math.sqrt(params.n_features)
+    turn[:, -1] *= float(params.has_biases)
+    apart = np.minimum(angle, 0.5) * length * turn / 2
+    # Not quite halves: a penalty cannot choose between two units of one length.
+    halves = np.vstack([_LARGER * params.planes + apart, (1 - _LARGER) * params.planes - apart])
+    return Params(params.affine, halves, np.vstack([params.C, params.C]))
+
+
+def choose_biases(search: Search, found: Fit) -> Fit:
+    """Return the network without biases where held-out rows see no loss in it."""
+    if not search.problem.biases or found.params.n_hidden == 0:
+        return found
+    without = found.params.without_biases()
+    homogeneous = search.without_biases()
+    if search.judge.is_exact(found):
+        # Biases at rounding level: nothing to fit again.
+        as_it_is = search.judge.judged(replace(found, params=without))
+        if search.judge.is_exact(as_it_is):
+            return as_it_is
+    fit = homogeneous.judged(settle(homogeneous.problem, without).after(found), found.route)
+    is_worse = search.judge.compare(found, fit, found.params.n_hidden) is Verdict.BETTER
+    return found if is_worse else fit
+
+
+def regrown(problem: Problem, found: Params, rng: np.random.Generator) -> Fit:
+    """Look again for units, from those of a fit and random ones, and keep as many as it had."""
+    shape = problem.shape(found.n_hidden)
+    width = budget.affordable(found.n_hidden, problem.rows.n_rows, shape, _SURPLUS[0])
+    wide = leap(problem, width, rng, known=found)
+    return settle(problem, narrowed(problem, wide, found.n_hidden).params)

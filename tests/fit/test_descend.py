@@ -1,0 +1,68 @@
+"""Gauss-Newton on activation patterns: `finish` never rises and ends exact, `explore` may rise and keeps the best."""
+
+import numpy as np
+import pytest
+
+from netlearn import teachers
+from netlearn.fit import ROUNDING, Params, Problem, explore, finish
+from netlearn.search.starts import spread_planes
+from tests.fit.twins import FAMILIES, planted, standardised
+from tests.grains import cut
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_finish_from_near_the_truth_is_exact(family):
+    network, biases, n = FAMILIES[family]
+    rows, target = standardised(network, n, seed=101)
+    start = Params.from_network(target)
+    noise = 1e-2 * np.random.default_rng(0).standard_normal(start.a.shape)
+    noise[1:, -1] *= biases
+    fit = finish(Problem(rows, biases), start.moved(noise))
+    assert fit.loss <= ROUNDING
+    assert fit.params.to_network().distance(target) <= 1e-10
+    if not biases:
+        assert not fit.params.planes[:, -1].any()
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.5])
+@pytest.mark.parametrize("seed", range(5))
+def test_finish_never_raises_the_loss_from_any_start(seed, noise):
+    rows = planted(teachers.random(4, 10, seed), 600, seed, noise=noise)
+    start = Params.from_planes(spread_planes(6, 10, np.random.default_rng(seed), biases=True))
+    fit = finish(Problem(rows, True), start)
+    assert np.all(np.diff(fit.trace) < 0)
+    assert (
+        fit.loss == fit.trace[-1] == pytest.approx(np.mean((rows.y - fit.params.linearise(rows.X)[0]) ** 2))
+    )
+
+
+def test_explore_lets_the_loss_rise_and_returns_the_best_it_met():
+    # The negative control of the test above: over-relaxed steps do rise, so that the two can be told apart.
+    rows, _ = standardised(FAMILIES["hard plane"][0], 2000, seed=100)
+    risen = []
+    for seed in range(4):
+        start = Params.from_planes(spread_planes(6, 6, np.random.default_rng(seed), biases=False))
+        fit = explore(Problem(rows, False), start)
+        assert fit.loss == min(fit.trace)
+        mean_square = np.mean((rows.y - fit.params.linearise(rows.X)[0]) ** 2)
+        assert fit.loss == pytest.approx(mean_square, rel=1e-9)
+        risen.append(bool(np.any(np.diff(fit.trace) > 0)))
+    assert all(risen)
+
+
+@pytest.mark.parametrize("run", [explore, finish])
+def test_a_deadline_that_has_passed_ends_the_run_at_once(run):
+    rows, _ = standardised(FAMILIES["random"][0], 600, seed=100)
+    start = Params.from_planes(spread_planes(4, 10, np.random.default_rng(0), biases=False))
+    fit = run(Problem(rows, False, deadline=lambda: True), start)
+    assert len(fit.trace) == 1
+    np.testing.assert_array_equal(fit.params.a, start.a)
+
+
+def test_blocks_change_the_last_digits_only(monkeypatch):
+    network, _, n = FAMILIES["random"]
+    rows = planted(network, n, 3, noise=0.1)
+    whole = finish(Problem(rows, False), Params.from_network(network))
+    cut(monkeypatch, least_rows=50, block_entries=1)
+    blocks = finish(Problem(rows, False), Params.from_network(network))
+    np.testing.assert_allclose(blocks.params.a, whole.params.a, atol=1e-9)

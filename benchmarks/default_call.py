@@ -46,8 +46,13 @@ class Case:
     seeds: int = 5
 
 
-def clustered_twins(n_pairs: int, d: int, seed: int, angle: float) -> ShallowNetwork:
-    return teachers.clustered(2 * n_pairs, d, seed, angle=angle / 2)
+def twins(n_pairs: int, d: int, seed: int, angle: float) -> ShallowNetwork:
+    """Pairs of units of one sign, exactly this angle apart, with equal weights."""
+    rng = np.random.default_rng(seed)
+    one, other = np.linalg.qr(rng.standard_normal((n_pairs, d, 2)))[0].transpose(2, 0, 1)
+    pairs = np.stack([one, np.cos(angle) * one + np.sin(angle) * other], axis=1).reshape(2 * n_pairs, d)
+    weights = np.repeat(rng.choice([-1.0, 1.0], n_pairs) * rng.uniform(0.5, 1.5, n_pairs), 2)
+    return ShallowNetwork.from_relu(pairs, weights)
 
 
 def kinks(k: int, seed: int) -> ShallowNetwork:
@@ -70,7 +75,7 @@ def cases() -> list[Case]:
         ("biases 30/40", lambda s: t.random(30, 40, s, biases=0.5), per(8, 30, 40, 1)),
         ("biases 100/50", lambda s: t.random(100, 50, s, biases=0.5), per(8, 100, 50, 1)),
         ("clustered 6/30", lambda s: t.clustered(6, 30, s), 20_000),
-        ("twins 3 pairs/20", lambda s: clustered_twins(3, 20, s, 0.1), 20_000),
+        ("twins 3 pairs/20", lambda s: twins(3, 20, s, 0.1), 20_000),
         ("two hard planes 12/60", lambda s: t.hard_plane(12, 60, s, planes=2), 100_000),
         ("15 in 3 dimensions/30", lambda s: t.random(15, 30, s, dimension=3), 40_000),
         ("20 biases in a plane/30", lambda s: t.random(20, 30, s, biases=0.5, dimension=2), 40_000),
@@ -144,7 +149,7 @@ def cases() -> list[Case]:
         Case(
             "shapes",
             "twins at 0.01 2 pairs/10",
-            lambda s: clustered_twins(2, 10, s, 0.01),
+            lambda s: twins(2, 10, s, 0.01),
             20_000,
             given=False,
         ),

@@ -430,7 +430,6 @@ def test_units_that_hardly_any_row_bends_are_not_called_recovered():
     )
 
 
-@pytest.mark.xfail(reason="the search takes rows of such a unit for noise", strict=False)
 def test_a_unit_on_too_few_rows_is_named_and_the_others_are_exact():
     network = teachers.random(12, 20, 0, biases=1.6)
     X = np.random.default_rng(1000).standard_normal((20_000, 20))

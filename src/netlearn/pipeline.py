@@ -45,6 +45,8 @@ from netlearn.subspace.look import look
 # Rows that measure mean, covariance and affine part, for each feature; more change nothing that matters.
 PILOT_PER_FEATURE = 20
 SMALLEST_PILOT = 20_000
+# Starts on few rows before those of the reserve join them, which help more than further starts.
+_STARTS_BEFORE = 4
 # Rows that tell the law of the inputs.
 _LOOKED_AT = 5_000
 
@@ -79,7 +81,7 @@ def run_steps(
     pilot = train.head(min(pilot_rows(train.n_features), train.n_rows))
     search = Search.on(problem, pilot, judging, rng_search, clock.tell)
     if samples.n_reserve:  # which can learn too, where these rows are too few
-        search.most_starts = MOST_ATTEMPTS
+        search.most_starts = _STARTS_BEFORE
     found, spectra, more_help = _found(search, inputs, options, attempts, rng_moments, clock, checkpoint)
 
     if (
@@ -298,13 +300,14 @@ def _last_fit(
         found = replace(found, params=final.params, loss=final.loss, trace=found.trace + final.trace)
         return found, streamed, reserve
     n_most, weight = samples.n_train + samples.n_judge, samples.weight
+    at_most = None if options.n_hidden == "auto" else options.n_hidden
     labels = to_numpy(samples.rows.between(samples.n_train, n_most).labels())
 
     def is_met(loss):
         return loss < search.problem.zero_loss or may_be_rounding(loss, labels, inputs.scale)
 
     def fitted(rows):
-        return on_all_rows(search.problem.on(rows), found, search.rng, robust=options.robust)
+        return on_all_rows(search.problem.on(rows), found, search.rng, at_most=at_most, robust=options.robust)
 
     most = weighted(everything.head(n_most), None if weight is None else weight[:n_most])
     everything = weighted(everything, weight)

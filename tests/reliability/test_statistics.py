@@ -108,7 +108,6 @@ def test_no_false_success():
     assert not false_claims(foreign.foreign_to_paper, range(16))
 
 
-@pytest.mark.xfail(reason="these seeds no longer give steep ramps", strict=False)
 def test_a_false_success_is_seen(monkeypatch):
     # Steep ramps through steps meet every label: it is the rows on which units bend apart that tell them from units.
     def never_too_few(rows, params, counted, enough):

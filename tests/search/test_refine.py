@@ -52,7 +52,7 @@ def test_units_too_many_are_taken_off():
     parts = Params(true.affine, np.vstack([0.6 * true.planes[:1], true.planes[1:]]), true.C)
     surplus = parts.joined(Params(0.0 * true.affine, 0.4 * twin.planes, twin.C))
     problem = Problem(rows, True)
-    fit = on_all_rows(problem, found_on(problem, surplus), rng(), robust=False)
+    fit = on_all_rows(problem, found_on(problem, surplus), rng())
     assert fit.params.n_hidden == 3
     assert fit.loss <= ROUNDING
 
@@ -63,17 +63,31 @@ def test_units_are_looked_for_again_where_labels_were_exact_on_some_rows_alone(m
     true, problem = Params.from_network(target), Problem(rows, True)
     asked = []
 
-    def regrown(problem, params, rng):
-        asked.append(params.n_hidden)
-        better = true if len(asked) == 2 else true.keep(np.arange(2))
-        return Fit(better, problem.equations(better).loss)
+    def completed(problem, fit, at_most, rng):
+        asked.append((fit.params.n_hidden, at_most))
+        return finish(problem, true.keep(np.arange(fit.params.n_hidden + 1)))
 
-    monkeypatch.setattr(refine, "regrown", regrown)
-    found = Fit(true.keep(np.arange(3)), 1e-20 if was_exact else 1e-2, score=0.5)
-    fit = on_all_rows(problem, found, rng(), robust=False)
-    # The first answer is worse and not taken, the second one ends it.
-    assert asked == ([3, 3] if was_exact else [])
+    monkeypatch.setattr(refine, "completed", completed)
+    found = Fit(true.keep(np.arange(2)), 1e-20 if was_exact else 1e-2, score=0.5)
+    fit = on_all_rows(problem, found, rng(), at_most=5)
+    # The first answer is better and not exact, the second one ends it.
+    assert asked == ([(2, 5), (3, 5)] if was_exact else [])
     assert (fit.loss <= ROUNDING) == was_exact
+
+
+def test_what_is_no_better_is_not_taken(monkeypatch):
+    rows, target = noisy(teachers.random(4, 5, 0, biases=0.5), 1500, 1)
+    true, problem = Params.from_network(target), Problem(rows, True)
+    asked = []
+
+    def completed(problem, fit, at_most, rng):
+        asked.append(fit.params.n_hidden)
+        return Fit(true.keep(np.arange(1)), 1.0)
+
+    monkeypatch.setattr(refine, "completed", completed)
+    fit = on_all_rows(problem, Fit(true.keep(np.arange(3)), 1e-20), rng())
+    assert asked == [3]
+    assert fit.params.n_hidden == 3
 
 
 # Wrong labels
@@ -94,7 +108,7 @@ def test_a_few_wrong_labels_are_left_out_where_that_is_allowed():
     np.testing.assert_array_equal(fit.left_out, wrong)
     assert fit.params.to_network().distance(target) < 1e-10
     # Where it is not, they stay in, and move the fit.
-    fit = on_all_rows(problem, found, rng(), robust=False)
+    fit = on_all_rows(problem, found, rng())
     assert fit.left_out == ()
     assert fit.params.to_network().distance(target) > 1e-3
 
@@ -103,7 +117,7 @@ def test_small_contradictions_on_a_few_rows_are_left_out_in_any_case():
     rows, target, wrong = with_wrong_labels(3)
     rows.y[wrong] -= 2.99
     problem = Problem(rows, True)
-    fit = on_all_rows(problem, found_on(problem, Params.from_network(target)), rng(), robust=False)
+    fit = on_all_rows(problem, found_on(problem, Params.from_network(target)), rng())
     np.testing.assert_array_equal(fit.left_out, wrong)
     assert fit.params.to_network().distance(target) < 1e-10
 
@@ -139,7 +153,7 @@ def test_several_outputs_are_fitted_together():
     rows = several.planted(network, 1500, 1)
     problem = Problem(rows, True)
     start = Params.from_network(network)
-    fit = on_all_rows(problem, found_on(problem, start), rng(), robust=False)
+    fit = on_all_rows(problem, found_on(problem, start), rng())
     assert fit.loss <= ROUNDING * np.mean(rows.y**2)
     assert fit.params.n_hidden == 3
 

@@ -10,17 +10,24 @@ import numpy as np
 from netlearn.fit import Fit, Problem, finish
 from netlearn.fit.problem import ALMOST_EXACT
 from netlearn.inputs.whitening import Whitening
+from netlearn.search.complete import completed
 from netlearn.search.ridge import regularised
 from netlearn.search.smooth import smooth
 from netlearn.search.surplus import without_surplus
 from netlearn.search.trimmed import few_stand_out, finish_trimmed
-from netlearn.search.units import regrown
 
 # How often a unit that only the judging rows show is looked for.
 _MOST_REPEATS = 3
 
 
-def on_all_rows(problem: Problem, found: Fit, rng: np.random.Generator, *, robust: bool) -> Fit:
+def on_all_rows(
+    problem: Problem,
+    found: Fit,
+    rng: np.random.Generator,
+    *,
+    at_most: int | None = None,
+    robust: bool = False,
+) -> Fit:
     """Fit all rows, and take off what exact labels do not ask for, or smooth what noisy ones leave undetermined.
 
     Parameters
@@ -30,6 +37,8 @@ def on_all_rows(problem: Problem, found: Fit, rng: np.random.Generator, *, robus
     found : Fit
         To some of them.
     rng : numpy.random.Generator
+    at_most : int, optional
+        The width that was asked for.
     robust : bool
         Whether rows that contradict all others may be left out.
     """
@@ -43,9 +52,10 @@ def on_all_rows(problem: Problem, found: Fit, rng: np.random.Generator, *, robus
     for _ in range(_MOST_REPEATS):
         if not found.loss < exact < final.loss or problem.deadline():
             break
-        again = regrown(problem, final.params, rng)
-        if again.loss < final.loss:
-            final = finish(problem, again.params)
+        more = completed(problem, final, at_most, rng)
+        if more.loss >= final.loss:
+            break
+        final = finish(problem, more.params)
     if exact < final.loss < (np.inf if robust else ALMOST_EXACT) and (
         robust or few_stand_out(problem.rows, final.params)
     ):

@@ -13,15 +13,16 @@ from dataclasses import replace
 
 import numpy as np
 
-from netlearn.fit import NEAR, Fit, Params, Problem, finish
+from netlearn.fit import NEAR, Fit, Problem, finish
 from netlearn.search import budget
+from netlearn.search.complete import completed
 from netlearn.search.hold import WORTH, narrowed
 from netlearn.search.judge import Verdict
 from netlearn.search.leap import CANDIDATE_GAIN, leap, settle
 from netlearn.search.residual import NOTHING, unexplained
 from netlearn.search.search import Search
 from netlearn.search.tilt import fit_in_subspace, inside
-from netlearn.search.trimmed import few_stand_out, n_rarer_side
+from netlearn.search.trimmed import few_stand_out
 
 # Widths of the wide fits in units of the width asked for, in the order tried.
 _SURPLUS = (1.25, 1.5, 1.25, 2.0, 1.5, 1.25, 2.0, 3.0)
@@ -43,26 +44,21 @@ _HASTY = 10
 _PATIENT = 40
 # Rounds that fit noisy labels on more rows than a wide fit takes.
 _ROUNDS = 6
-# Rows times unknowns that all starts on few rows together may go through in a round.
-_CHEAP = 2**25
 # Rows times unknowns of a fit that takes hundredths of a second.
 _NEXT_TO_NOTHING = 2**18
-# Where no width is known: starts on few rows, and the held-out error above which they are worth a try.
+# Rows times unknowns squared, the cost of a round, that all starts on few rows together may take: where the width is
+# known, and where it is not. Noise looks like a width that is too small, so there fewer must do.
+_ALL_STARTS = 2**31
+_ALL_STARTS_BLINDLY = 2**30
+# Starts on few rows at least, where no width is known, and the held-out error above which they are worth a try.
 _FEW_STARTS = 4
-_POOR = 0.03
+_POOR = 1e-3
 # Rows from which what a wide fit leaves can be called noise before a wider one is tried.
 _TELLING = 5_000
 # A doubled width must lower the held-out error by this share to be worth another doubling.
 _WORTHWHILE = 0.05
-# Units looked for in what a nearly exact fit leaves, and how often.
-_NEW_UNITS = 4
+# How often units are looked for in what a fit leaves.
 _COMPLETIONS = 4
-# Share of the loss before that counts as none where units are completed.
-_BELOW = 1e-3
-# Ways in which close units are told apart, at most.
-_SPLITS = 40
-# Share of a unit that the larger half has.
-_LARGER = 0.65
 
 
 def find_units(search: Search, asked: int | str, attempts: int = MOST_ATTEMPTS) -> tuple[Fit, bool | None]:
@@ -96,7 +92,8 @@ def find_units(search: Search, asked: int | str, attempts: int = MOST_ATTEMPTS) 
             and not few_stand_out(search.train, best.params)
         ):
             break  # noise, if little of it
-        more = _completed(search, best, at_most)
+        search.tell(f"{best.params.n_hidden} units, and what they leave")
+        more = search.judged(completed(search.problem, best, at_most, search.rng), "completed")
         if not _predicts_better(search, more, best):
             break
         best = more
@@ -187,13 +184,14 @@ def _repeated(search: Search, at_most: int, attempts: int, found: list[Fit]) -> 
 
 
 def _many_starts(search: Search, at_most: int | None, attempts: int) -> Iterator[Fit]:
-    """Try many starts on few rows, half of them without biases, which leaves more rows for each unknown.
+    """Try many starts on few rows, some of them without biases, which leaves more rows for each unknown.
 
     Rows that hardly exceed the unknowns let one start in two to one in eight find the network; each costs little.
     """
-    n, d = search.train.n_rows, search.train.n_features
+    n = search.train.n_rows
+    every = 3 if at_most is None else 2
     for attempt in range(search.most_starts):
-        start = search.without_biases() if attempt % 2 == 0 else search
+        start = search.without_biases() if attempt % every == 0 else search
         shape = start.problem.shape(1)
         if at_most is None:
             width = int(
@@ -205,8 +203,8 @@ def _many_starts(search: Search, at_most: int | None, attempts: int) -> Iterator
             return
         search.tell(f"a fit with {width} units, start {attempt + 1}")
         wide = start.judge.judged(leap(start.problem, width, search.rng, patience=_PATIENT))
-        # Where no width is known, noise looks like a width that is too small: fewer starts must do.
-        cheap = _CHEAP // (n * width * (d + 1)) // (4 if at_most is None else 1)
+        cost = n * start.problem.shape(width).n_unknowns ** 2
+        cheap = (_ALL_STARTS_BLINDLY if at_most is None else _ALL_STARTS) // cost
         most = min(search.most_starts, max(attempts, cheap))
         last = attempt + 1 >= most
         if wide.loss < NEAR or last:
@@ -245,7 +243,7 @@ def _growing(search: Search, found: list[Fit]) -> Iterator[Fit]:
     if wide.route == "":  # as wide as it was fitted
         yield _narrowed(search, wide, None, "wide")
         yield search.judged(wide, "wide")
-    if few and wide.score > _POOR:
+    if few and wide.score > _POOR and not _is_noise(search, _best(search, found, None)):
         yield from _many_starts(search, None, _FEW_STARTS)
 
 
@@ -290,51 +288,6 @@ def _predicts_better(search: Search, one: Fit, other: Fit) -> bool:
     return priced(one) < (1.0 - 1e-3 / math.sqrt(n)) * priced(other)
 
 
-def _completed(search: Search, found: Fit, at_most: int | None) -> Fit:
-    """Add units that the residual of a fit shows, and keep those that are worth it.
-
-    A unit a thousand times weaker than others is nothing to a fit of all, and all there is in what that fit leaves.
-    """
-    problem, train = search.problem, search.train
-    search.tell(f"{found.params.n_hidden} units, and what they leave")
-    # A unit that switches on hardly any row serves the few it has, and hides what is missing there.
-    determined = found.params.keep(n_rarer_side(train, found.params) >= train.n_features + 4)
-    n_new = max(_NEW_UNITS, determined.n_hidden // 2)
-    new = Params.from_planes(unexplained(problem, determined, search.rng)[1][:n_new])
-    near = found.loss < NEAR
-    n_wide = n_new + (2 if near else 1) * determined.n_hidden
-    shape = problem.shape(n_wide)
-    cheap = near and train.n_rows * shape.n_unknowns <= 2 * _CHEAP
-    some = problem if cheap else problem.on(budget.enough(train, shape, budget.RANK))
-    wide = found
-    for _ in range(_SPLITS if near else 1):
-        # Few rows lie between two units that are close, and each split meets them in another way.
-        start = (split(determined, found.loss, search.rng) if near else determined).joined(new)
-        trial = finish(some, start, max_rounds=_ROUNDS, least_gain=CANDIDATE_GAIN)
-        wide = trial if wide is found or trial.loss < wide.loss else wide
-        if wide.loss < _BELOW * found.loss or problem.deadline():
-            break
-    wide = wide.after(found)
-    fit = narrowed(some, wide, at_most, _BELOW * found.loss)
-    return search.judged(settle(problem, fit.params).after(fit), "completed")
-
-
-def split(params: Params, loss: float, rng: np.random.Generator) -> Params:
-    r"""Return the network with each unit as two halves, a small angle apart.
-
-    Two units at an angle t that are fitted by one leave a mean square of about |a|^2 t^3: the angle that the loss
-    leaves room for.
-    """
-    length = np.linalg.norm(params.planes, axis=1, keepdims=True)
-    angle = np.cbrt(loss / np.maximum(length, np.finfo(float).tiny) ** 2)
-    turn = rng.standard_normal(params.planes.shape) / math.sqrt(params.n_features)
-    turn[:, -1] *= float(params.has_biases)
-    apart = np.minimum(angle, 0.5) * length * turn / 2
-    # Not quite halves: a penalty cannot choose between two units of one length.
-    halves = np.vstack([_LARGER * params.planes + apart, (1 - _LARGER) * params.planes - apart])
-    return Params(params.affine, halves, np.vstack([params.C, params.C]))
-
-
 def choose_biases(search: Search, found: Fit) -> Fit:
     """Return the network without biases where held-out rows see no loss in it."""
     if not search.problem.biases or found.params.n_hidden == 0:
@@ -349,11 +302,3 @@ def choose_biases(search: Search, found: Fit) -> Fit:
     fit = homogeneous.judged(settle(homogeneous.problem, without).after(found), found.route)
     is_worse = search.judge.compare(found, fit, found.params.n_hidden) is Verdict.BETTER
     return found if is_worse else fit
-
-
-def regrown(problem: Problem, found: Params, rng: np.random.Generator) -> Fit:
-    """Look again for units, from those of a fit and random ones, and keep as many as it had."""
-    shape = problem.shape(found.n_hidden)
-    width = budget.affordable(found.n_hidden, problem.rows.n_rows, shape, _SURPLUS[0])
-    wide = leap(problem, width, rng, known=found)
-    return settle(problem, narrowed(problem, wide, found.n_hidden).params)

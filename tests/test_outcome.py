@@ -96,10 +96,10 @@ def test_a_certified_network_names_bound_and_epsilon():
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"epsilon": 0.01}, "epsilon = 0.01 is not certified: the bound is 0.1"),
+        ({"epsilon": 0.01}, "epsilon = 0.01 was asked for, but is not certified: the bound is 0.1"),
         (
             {"epsilon": 0.01, "error_bound": math.inf, "why_no_bound": "because"},
-            "epsilon = 0.01 is not certified: because",
+            "epsilon = 0.01 was asked for, but is not certified: because",
         ),
         ({"n_hidden": 0, "asked": "auto"}, "a linear model is enough"),
         ({"n_distinct": 200}, "only 200 of 300 rows differ"),
@@ -114,6 +114,22 @@ def test_a_certified_network_names_bound_and_epsilon():
 def test_notes(change, words):
     assert any(words in note for note in outcome(replace(NOISY, **change)).notes)
     assert not any(words in note for note in outcome(NOISY).notes)
+
+
+@pytest.mark.parametrize(
+    ("change", "advice"),
+    [
+        ({}, "use it as it is: nearly all that is left is noise"),  # P/N = 0.06
+        ({"n_distinct": 3000, "n_rows": 3000}, "use it as it is"),
+        ({"n_distinct": 60}, "the error on new rows would fall by about 12 %"),  # 1 - 1 / sqrt(1.3)
+        ({"freedom": 3.25}, "give more rows if you can: they lower the network's own error"),
+    ],
+)
+def test_more_rows_are_asked_for_only_where_they_would_lower_the_error(change, advice):
+    ended = outcome(replace(NOISY, **change))
+    assert ended.status is Status.NOISE_LIMITED
+    assert advice in ended.advice
+    assert ended.advice.startswith("use it") or "give more rows if you can" in ended.advice
 
 
 def test_rows_that_new_ones_contradict_are_counted():

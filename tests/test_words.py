@@ -93,8 +93,10 @@ def test_the_bound_is_said_with_what_it_counts(certificate):
     assert bound_sentence(certificate) == f"root mean square error {plain}"
     noisy = replace(certificate, basis=replace(certificate.basis, noisy=True))
     assert bound_sentence(noisy) == f"root mean square error, label noise included, {plain}"
-    moved = bound_sentence(moved_by(certificate, 0.0312))
-    assert moved.endswith("; from 400 held-out rows, 0.031 of it for the last fit to all rows")
+    moved = bound_sentence(moved_by(replace(certificate, n_val=100), 0.0312))
+    assert moved.endswith(
+        "; from 400 held-out rows, 300 of which joined the last fit afterwards; what it changed adds 0.031"
+    )
     assert rounded_up(certificate.error_bound + 0.0312) in moved
     assert bound_sentence(without_bound(certificate, "nobody knows why")) == (
         "no bound on the root mean square error: nobody knows why"

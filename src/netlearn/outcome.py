@@ -17,6 +17,8 @@ from netlearn.words import missed_epsilon, percent_up, rounded_up
 ENOUGH_ACTIVE = 4
 # Standard errors of skewness or kurtosis beyond which a reader is told that the inputs are not Gaussian.
 GAUSSIAN = 6.0
+# Share of the error on new rows that must go with more rows before a reader is advised to give them.
+SMALL_GAIN = 0.03
 
 
 @dataclass(frozen=True)
@@ -212,14 +214,30 @@ def _advice(status: Status, seen: Evidence) -> str:
             return f"give about {math.ceil(enough * seen.n_distinct / max(min(seen.active), 1)):,} rows"
         unknowns = max(seen.least_unknowns, seen.unknowns if seen.exact else 0.0)
         return f"give about {budget.least(unknowns):,} rows"
+    if status is Status.NOISE_LIMITED:
+        return _more_rows(seen)
     return {
-        Status.NOISE_LIMITED: (
-            "use it as it is, or give more rows: they lower the network's own error, the noise in the labels stays"
-        ),
-        Status.NO_SIGNAL: "check that the columns are those that the target depends on, or give more rows",
+        Status.NO_SIGNAL: "check that the columns have to do with what is to be predicted, or give more rows",
         Status.NOT_A_SMALL_NETWORK: "allow more units with n_hidden=, or use the network as an approximation",
         Status.OUT_OF_TIME: "allow more time, or say how many units there are with n_hidden=",
     }.get(status, "")
+
+
+def _more_rows(seen: Evidence) -> str:
+    """Say whether more rows would help where noise is left.
+
+    With P unknowns fitted to N rows, the mean square error on new rows is 1 + P/N times the noise's variance; with ever
+    more rows its root falls by the factor 1 / sqrt(1 + P/N).
+    """
+    if seen.freedom is not None:  # a ridge holds the fit back by more than that
+        return "give more rows if you can: they lower the network's own error, the noise in the labels stays"
+    gain = 1.0 - 1.0 / math.sqrt(1.0 + seen.unknowns / seen.n_distinct)
+    if gain < SMALL_GAIN:
+        return "use it as it is: nearly all that is left is noise in the labels, which more rows do not lower"
+    return (
+        f"give more rows if you can: with very many, the error on new rows would fall by about {100 * gain:.0f} %, the "
+        "rest is noise in the labels"
+    )
 
 
 def _notes(status: Status, seen: Evidence) -> Iterator[str]:

@@ -58,7 +58,8 @@ def bound_sentence(certificate: Certificate) -> str:
     noise = ", label noise included," if certificate.basis.noisy else ""
     moved = ""
     if certificate.moved:
-        moved = f", {certificate.moved:.2g} of it for the last fit to all rows"
+        joined = certificate.n_bound - certificate.n_val
+        moved = f", {joined:,} of which joined the last fit afterwards; what it changed adds {certificate.moved:.2g}"
     return (
         f"root mean square error{noise} at most {rounded_up(certificate.error_bound)} with confidence "
         f"{confidence(certificate)}; from {certificate.n_bound:,} held-out rows{moved}"
@@ -104,12 +105,12 @@ def missed_epsilon(epsilon: float, bound: float, why_no_bound: str) -> str:
     Examples
     --------
     >>> missed_epsilon(0.1, 0.25, "")
-    'an error of at most epsilon = 0.1 is not certified: the bound is 0.25, 2.5 times as large'
+    'an error of at most epsilon = 0.1 was asked for, but is not certified: the bound is 0.25, 2.5 times as large'
     """
     why = why_no_bound
     if math.isfinite(bound):
         why = f"the bound is {rounded_up(bound)}, {bound / epsilon:.3g} times as large"
-    return f"{_MISSED} = {epsilon:g} is not certified: {why}"
+    return f"{_MISSED} = {epsilon:g} was asked for, but is not certified: {why}"
 
 
 def is_missed_epsilon(note: str) -> bool:

@@ -114,7 +114,7 @@ def test_an_epsilon_that_is_met_ends_with_code_zero(run):
     assert found["certificate"]["error_bound"] <= 0.5
     missed = answer(run("learn", "noisy.parquet", "-t", "y", "--epsilon", "0.01", "--json"), 3)
     assert missed["success"] is False
-    assert any("epsilon = 0.01 is not certified" in note for note in missed["notes"])
+    assert any("epsilon = 0.01 was asked for, but is not certified" in note for note in missed["notes"])
 
 
 @pytest.mark.parametrize(

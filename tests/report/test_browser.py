@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from netlearn import learn, teachers
+from netlearn.report.formula import text_formula
 from netlearn.report.importance import sensitivity
 from netlearn.report.measures import baselines, has_signal
 from netlearn.report.verdict import headline
@@ -125,6 +126,21 @@ def test_on_a_phone_only_tables_of_numbers_scroll(page, files, name):
     boxes = "[...document.querySelectorAll('pre, #fit .scroll, #directions .scroll')]"
     assert page.evaluate(f"{boxes}.length") > 0
     assert page.evaluate(f"{boxes}.every(e => e.scrollWidth <= e.clientWidth)")
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("name", ["recovered", "certified", "useful"])
+def test_no_term_of_the_formula_is_broken_and_it_can_be_copied(page, files, results, name, size):
+    page.look(**SIZES[size])
+    page.open(files[name])
+    line = "parseFloat(getComputedStyle(e).lineHeight)"
+    terms = (
+        "[...document.querySelectorAll('#network p + pre .term')].filter(e => !e.innerText.includes('(t)'))"
+    )
+    assert page.evaluate(f"{terms}.length") > 8
+    assert page.evaluate(f"{terms}.every(e => e.getBoundingClientRect().height < 1.5 * {line})")
+    copied = page.evaluate("document.querySelector('#network p + pre').innerText")
+    assert copied.startswith("\n".join(text_formula(results[name])) + "\n")
 
 
 @pytest.mark.parametrize("size", SIZES)

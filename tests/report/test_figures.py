@@ -122,6 +122,12 @@ def test_summary_of_two_directions_is_coloured_by_the_label():
     np.testing.assert_array_equal(points.get_array(), result.held_out.y)
     S = leading_directions(result).coordinates(result.held_out.X)
     np.testing.assert_allclose(points.get_offsets(), S[:, :2])
+    # Each has a dark ring inside a white one, which show on light and on dark ground.
+    behind = ax.collections[-2]
+    np.testing.assert_array_equal(behind.get_offsets(), points.get_offsets())
+    np.testing.assert_array_equal(behind.get_facecolor(), [[1, 1, 1, 1]])
+    assert np.max(points.get_edgecolor()[:, :3]) < 0.2
+    assert behind.get_sizes() > points.get_sizes()
 
 
 def test_bars_are_coefficients_and_biases():

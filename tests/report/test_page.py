@@ -9,11 +9,16 @@ import numpy as np
 import pytest
 
 from netlearn import paper, teachers
+from netlearn.cli import main
 from netlearn.errors import MissingExtraError
+from netlearn.network import ShallowNetwork
+from netlearn.report.directions import leading_directions
 from netlearn.report.importance import sensitivity
 from netlearn.report.page import page_html
+from netlearn.report.section import Code
 from netlearn.report.terms import Terms
 from netlearn.report.verdict import headline
+from netlearn.report.words import number, share_text
 from netlearn.result import Diagnostics, HeldOut, Status
 from netlearn.words import missed_epsilon, rounded_up
 from tests.report.results import CASES, NASTY, in_dimension, made
@@ -136,6 +141,125 @@ def test_a_missed_epsilon_is_on_the_first_screen():
     page = page_html(replace(result, diagnostics=replace(result.diagnostics, notes=(note,))))
     assert "is not certified: the bound is 0.25, 2.5 times as large." in page[: page.index("</header>")]
     assert "not certified" not in page_html(result)
+
+
+def section(result, key):
+    """Words of a section without those inside it, each white space one plain space."""
+    page = page_html(result)
+    body = page[page.index(f'<section id="{key}">') :]
+    return " ".join(Reader(body[: body.index("</section>") + len("</section>")]).text.split())
+
+
+SHAPE = "a clearly lopsided or two-humped shape means that something is missing"
+
+
+def test_the_shape_of_the_residuals_means_something_only_where_it_does():
+    result = in_dimension(2)
+    shown = {status: section(replace(result, status=status, message=""), "fit") for status in Status}
+    assert f"{SHAPE}. With 200 rows, gaps and small bumps are chance." in shown[Status.NOISE_LIMITED]
+    for status in (Status.RECOVERED, Status.REPRODUCED):
+        assert "what is left, y minus prediction: it is rounding." in shown[status]
+    assert "what is left, y minus prediction." in shown[Status.NO_SIGNAL]
+    assert [status for status in Status if SHAPE in shown[status]] == [
+        Status.CERTIFIED,
+        Status.NOISE_LIMITED,
+        Status.NOT_A_SMALL_NETWORK,
+        Status.TOO_FEW_ROWS,
+        Status.OUT_OF_TIME,
+    ]
+
+
+def test_a_value_below_zero_is_explained_and_has_a_mark():
+    result = in_dimension(2)
+    below, above = (
+        page_html(replace(result, score=replace(result.score, r2_mean=r2))) for r2 in (-0.003, 0.0)
+    )
+    explained = "The mean is that of the rows learned from, so on other rows it can fall slightly below 0."
+    assert explained in below
+    assert explained not in above
+    bar = re.search(r'<span class="fill" style="([^"]*)"></span></span><span[^>]*id="r2-mean"', below)[1]
+    assert bar == "width: 0.00%"
+    assert re.search(r"\.fill \{[^}]*min-width: 3px", below)  # no track looks empty
+
+
+def test_the_column_that_is_predicted_is_named_at_the_top_and_in_sentences():
+    page = page_html(replace(in_dimension(2), target="price"))
+    text = " ".join(Reader(page).text.split())
+    assert (
+        "netlearn report on price (the target; its values are the labels), predicted from 8 features" in text
+    )
+    for words in ("R² is the share of the variation of price", "spread of price (standard", "by their price"):
+        assert words in text
+    assert "(the targets; their values are the labels)" in page_html(CASES["several outputs"]())
+
+
+def test_what_next_has_commands_that_run_and_says_what_to_look_for(tmp_path, monkeypatch, capsys):
+    result = replace(in_dimension(2), names=tuple("abcdefgh"), target="price")
+    text = section(result, "next")
+    lines = (
+        "netlearn predict model.safetensors new.csv --out predictions.csv",
+        "netlearn recheck model.safetensors fresh.csv",
+    )
+    monkeypatch.chdir(tmp_path)
+    result.save("model.safetensors")
+    rows = np.random.default_rng(1).standard_normal((150, 9))
+    header = ",".join([*result.names, "price"])
+    np.savetxt("fresh.csv", rows, delimiter=",", header=header, comments="")
+    np.savetxt("new.csv", rows[:, :8], delimiter=",", header=header.removesuffix(",price"), comments="")
+    for line in lines:
+        assert line in text
+        monkeypatch.setattr(sys, "argv", line.split())
+        with pytest.raises(SystemExit) as ended:
+            main()
+        assert not ended.value.code
+    assert "on the 150 rows of fresh.csv" in capsys.readouterr().out
+    predicted = np.loadtxt("predictions.csv", delimiter=",", skiprows=1)
+    np.testing.assert_allclose(predicted, result.network(rows[:, :8]))
+    assert "result.predict(X)" in text
+    error = number(result.certificate.empirical_error)
+    assert f"rows in which price is known, and look at the error: if it is clearly above the {error}" in text
+    assert "For recheck, " not in section(replace(result, certificate=None), "next")
+    assert "netlearn predict model" not in section(CASES["nothing found but noise"](), "next")
+
+
+def test_a_bound_is_put_beside_the_spread_and_the_errors_seen():
+    result = in_dimension(2)
+    own = result.certificate
+    spread = float(np.std(result.held_out.y))
+    assert own.empirical_error < spread
+    said = [
+        section(replace(result, certificate=replace(own, error_bound=bound)), "sure")
+        for bound in (1.01 * spread, 0.99 * spread, 0.5 * (own.empirical_error + own.tolerance))
+    ]
+    assert f"larger than the spread of y ({number(spread)}), so it says nothing" in said[0]
+    assert "larger than any error seen: a proved limit also covers" in said[1]
+    assert "larger than the typical error seen" in said[2]
+    assert all("rely on the first statement, which needs none of them" in text for text in said)
+    assert all("At most 2 times as steep means: " in text for text in said)
+    steep = replace(own, basis=replace(own.basis, target_lipschitz=50.0))
+    assert "No steeper than 50 means: " in section(replace(result, certificate=steep), "sure")
+    assert "as steep" not in section(CASES["no L2 bound"](), "sure")
+
+
+def test_shares_of_directions_that_do_not_add_up_are_explained():
+    joint = section(in_dimension(3), "directions")
+    found = leading_directions(in_dimension(3))
+    share, first, second = (
+        share_text(value).replace("\u202f", " ") for value in (found.joint_share, *found.shares[:2])
+    )
+    assert f"two explain {share} of its variation. Alone they explain {first} and {second}; the rest" in joint
+    assert f"the rest of the {share} is what they do only together" in joint
+    of_two = section(in_dimension(2), "directions")
+    assert "of its variation; the rest is what they do only together" in of_two
+    assert "The leading" not in of_two
+    adds_up = made(ShallowNetwork([0.0, 0.0], [1.0, 0.5], np.eye(2)), n_rows=1000)
+    assert "only together" not in section(adds_up, "directions")
+
+
+def test_lines_of_the_formula_are_broken_between_terms():
+    code = Code("", "y = -2*a + 0.5*b - 1\n    - relu(a - 3)")
+    assert code.lines == [["y = -2*a", " + 0.5*b", " - 1"], ["   ", " - relu(a", " - 3)"]]
+    assert "\n".join("".join(line) for line in code.lines) == code.text
 
 
 def test_results_of_the_papers_algorithm_have_a_page():

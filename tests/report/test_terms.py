@@ -132,7 +132,8 @@ def house(**fields):
 def test_sentences_are_in_standard_deviations():
     (sentence,) = unit_sentences(house())
     assert sentence.startswith("Once income exceeds ")
-    assert ", price rises by 3 per unit of it. On in " in sentence
+    assert ", price rises by 3 for each 1 above it. This unit is on in " in sentence
+    assert sentence.endswith(" % of held-out rows.")
     (unit,) = units(house())
     assert unit.threshold == pytest.approx(0.0, abs=1e-9)
     assert unit.slopes == pytest.approx([3.0])
@@ -146,8 +147,9 @@ def test_the_linear_part_is_a_sentence_of_its_own():
     )
     slopes = linear_slopes(result)[0]
     sentence = linear_sentence(result)
-    changes = f"+{slopes[0]:.3g} for a and \N{MINUS SIGN}{-slopes[1]:.3g} for b"
-    assert sentence == f"Everywhere: y changes by {changes}, per standard deviation."
+    of_a = f"by +{slopes[0]:.3g} for each standard deviation of a"
+    of_b = f"by \N{MINUS SIGN}{-slopes[1]:.3g} for each standard deviation of b"
+    assert sentence == f"Everywhere, y changes {of_a} and {of_b}."
     assert unit_sentences(result) == []
 
 

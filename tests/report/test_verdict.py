@@ -2,11 +2,13 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from netlearn.report.verdict import KINDS, answers, headline, warning
+from netlearn.report.words import number
 from netlearn.result import Status
-from netlearn.words import missed_epsilon
+from netlearn.words import missed_epsilon, rounded_up
 from tests.report.headlines import EVERY, HEADLINES
 from tests.report.results import CASES, in_dimension
 
@@ -87,11 +89,35 @@ def test_almost_all_is_not_all():
 
 def test_a_missed_epsilon_is_warned_of(learned):
     assert warning(learned["useful"]).startswith(
-        "An error of at most epsilon = 2 is not certified: the bound is "
+        "An error of at most epsilon = 2 was asked for, but is not certified: the bound is "
     )
+    assert warning(learned["useful"]).endswith(" Above the spread of price, 54.7, a bound says nothing.")
     assert warning(learned["certified"]) == ""
     assert missed_epsilon(0.1, float("inf"), "because") == (
-        "an error of at most epsilon = 0.1 is not certified: because"
+        "an error of at most epsilon = 0.1 was asked for, but is not certified: because"
+    )
+
+
+def test_a_bound_below_the_spread_of_the_labels_says_something():
+    result = in_dimension(2)
+    note = missed_epsilon(0.1, result.certificate.error_bound, "")
+    noted = replace(result, diagnostics=replace(result.diagnostics, notes=(note,)))
+    far = result.certificate.error_bound / np.std(result.held_out.y)
+    assert far < 1
+    assert "says nothing" not in warning(noted)
+    larger = replace(result.certificate, error_bound=1.01 / far * result.certificate.error_bound)
+    assert warning(replace(noted, certificate=larger)).endswith("a bound says nothing.")
+    assert warning(replace(result, certificate=larger)) == ""
+
+
+def test_a_certified_error_is_said_as_measured_and_as_proved(learned):
+    result = learned["certified"]
+    measured = number(result.certificate.empirical_error)
+    proved = rounded_up(result.certificate.error_bound)
+    assert f"measured {measured}; proved: at most {proved}" in answers(result)[0].text
+    assert f"is proved to be at most {proved}, as was asked for" in headline(result).sentence
+    assert not any(
+        "proved" in answers(learned[name])[0].text for name in ("useful", "recovered", "nothing", "linear")
     )
 
 

@@ -259,14 +259,14 @@ def _error_bound(
     given = basis.target_lipschitz
     slope = own + (STEEPNESS * own if given is None else in_normal(given))
     steep = f"{STEEPNESS:g} times as steep as the network" if given is None else f"steeper than {given:.6g}"
-    target = f"the target is {'at most' if given is None else 'no'} {steep}"
+    target = f"the function behind the labels is {'at most' if given is None else 'no'} {steep}"
     noise = 0.0
     if basis.noisy:
         noise = _FOR_LIMITS
         slope = math.hypot(slope, _noise_limit(errors, noise * failure_prob))
     if not math.isfinite(slope):
         return math.inf, (), f"{len(sizes)} fresh rows are too few to limit the spread of the inputs"
-    labels = "the labels are the target's values" + (", rounded" if basis.rounding else "")
+    labels = "the labels are that function's values" + (", rounded" if basis.rounding else "")
     if basis.noisy:
         labels += ", with Gaussian noise or without"
     rest = (1.0 - for_spread - noise) * failure_prob

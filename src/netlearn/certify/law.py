@@ -27,8 +27,8 @@ from netlearn.certify.slope import Slopes, steepest
 
 STANDARD, NORMAL, BOX = "N(0, I)", "normal", "box"
 ASSUMPTIONS = {
-    STANDARD: "the inputs are independent draws from N(0, I)",
-    NORMAL: "the inputs are independent draws from a Gaussian distribution N(mu, Sigma)",
+    STANDARD: "the inputs are independent of each other and Gaussian with mean 0 and variance 1 (N(0, I))",
+    NORMAL: "the inputs are Gaussian, with any means and correlations (N(mu, Sigma))",
     BOX: "the inputs are independent and uniform on a box",
 }
 

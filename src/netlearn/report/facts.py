@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from netlearn.report.measures import held_out_error
-from netlearn.report.words import number, percent
+from netlearn.report.words import number, percent, target_name
 
 if TYPE_CHECKING:
     from netlearn.result import LearnResult
@@ -47,7 +47,8 @@ def facts(result: LearnResult) -> list[Fact]:
         found.append(Fact("dimension", "Dimensions that the units span", f"{r:,}", r, f"of {d:,}"))
     error = held_out_error(result)
     if error is not None:
-        note = "" if error.relative is None else f"{percent(error.relative)} of the labels' spread"
+        of = f"of the spread of {target_name(result)}"
+        note = "" if error.relative is None else f"{percent(error.relative)} {of}"
         found.append(
             Fact("held-out-error", "Typical error on held-out rows", number(error.rms), error.rms, note)
         )

@@ -132,6 +132,23 @@ def _quality(y: Array, errors: Array) -> FitQuality:
     return FitQuality(len(y), rms, largest, spread)
 
 
+def is_met_to_rounding(result: LearnResult) -> bool:
+    """Whether held-out labels are met as closely as rounding allows."""
+    return result.status.name in ("RECOVERED", "REPRODUCED")
+
+
+def spread_below_bound(result: LearnResult) -> float | None:
+    """Return the spread of the labels where the proved bound exceeds it, and so says nothing; else None.
+
+    Several outputs, each in its own units, have no spread to compare with.
+    """
+    certificate, each = result.certificate, output_qualities(result)
+    if certificate is None or len(each) != 1 or not math.isfinite(certificate.error_bound):
+        return None
+    spread = each[0].spread
+    return spread if 0.0 < spread < certificate.error_bound else None
+
+
 def worst_outputs(result: LearnResult) -> list[int]:
     """Return the outputs by their error on held-out rows in units of the spread of their labels, worst first."""
 

@@ -60,7 +60,7 @@ def _card(result: LearnResult, output: int, leading: dict[int, str]) -> OutputCa
     drawing = None
     if each:
         own = each[output]
-        relative = f", {percent(own.rms / own.spread)} of the labels' spread" if own.spread > 0 else ""
+        relative = f", {percent(own.rms / own.spread)} of its spread" if own.spread > 0 else ""
         lines.append(("Typical error", f"{number(own.rms)}{relative}"))
         alt = f"Predictions against labels of {own.n_rows:,} held-out rows along the diagonal."
         draw = partial(figures.predicted, output=output)

@@ -14,7 +14,7 @@ from netlearn.report.outputs import output_cards
 from netlearn.report.sections import sections
 from netlearn.report.technical import technical
 from netlearn.report.verdict import Answer, answers, headline, warning
-from netlearn.report.words import as_sentence, target_words, typeset
+from netlearn.report.words import as_sentence, plural, target_words, typeset
 
 if TYPE_CHECKING:
     from netlearn.result import LearnResult
@@ -57,6 +57,7 @@ def page_html(result: LearnResult) -> str:
         warning=warning(result),
         notes=[as_sentence(note) for note in result.diagnostics.notes],
         target=target_words(result),
+        predicted_from=plural(result.network.n_features, "feature") if result.has_network else "",
         cards=output_cards(result),
         facts=facts(result),
         sections=sections(result),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -68,6 +69,11 @@ class Code:
     text: str
     wrap: bool = False
     fold: bool = False
+
+    @property
+    def lines(self) -> list[list[str]]:
+        """The lines, each in terms with their signs, between which it may be broken."""
+        return [re.split(r"(?= [+-] )", line) for line in self.text.split("\n")]
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from netlearn.certify import STEEPNESS
 from netlearn.report import figures
 from netlearn.report.directions import Directions, leading_directions
 from netlearn.report.formula import is_readable, latex_formula, python_code, text_formula
@@ -17,22 +18,28 @@ from netlearn.report.measures import (
     feature_names,
     fit_quality,
     has_signal,
+    held_out_error,
+    is_met_to_rounding,
     output_qualities,
+    spread_below_bound,
     worst_outputs,
 )
 from netlearn.report.section import Bar, Code, Drawing, Section, drawn
 from netlearn.report.sentences import MOST_UNITS, linear_sentence, unit_sentences
 from netlearn.report.tables import certificates_table, directions_table, fit_table, sobol_table
 from netlearn.report.verdict import what_next
-from netlearn.report.words import as_sentence, number, plural, share_text, short, typeset
+from netlearn.report.words import as_sentence, listed, number, plural, share_text, short, target_name, typeset
 from netlearn.words import bound_sentence, share_sentence, shown_r2
 
 if TYPE_CHECKING:
+    from netlearn.certify import Certificate
     from netlearn.result import HeldOut, LearnResult
 
 # Features whose effect is drawn, and those below which share are not worth it.
 _EFFECTS, _SMALLEST_EFFECT = 4, 0.02
 _NAME = 40
+# Shares of two directions that miss what both explain together by less than this need no word.
+_ADDS_UP = 5e-3
 
 
 def sections(result: LearnResult) -> list[Section]:
@@ -58,13 +65,17 @@ def _good(result: LearnResult) -> Section:
         for one in baselines(result)
     )
     words = []
-    score = result.score
+    score, name = result.score, target_name(result)
     if bars and score is not None:
         words.append(
-            "R² is the share of the variation of the labels that is predicted: 1 is perfect, 0 is no better than "
-            f"always answering the mean. It is measured on {plural(score.n_rows, 'row')} that took no part in "
-            "learning."
+            f"R² is the share of the variation of {name} that is predicted: 1 is perfect, 0 is no better than always "
+            f"answering the mean. It is measured on {plural(score.n_rows, 'row')} that took no part in learning."
         )
+        if any(bar.value < 0.0 for bar in bars):
+            words[0] += (
+                " The mean is that of the rows learned from, so on other rows it can fall slightly below 0. A thin "
+                "line stands for 0 or less."
+            )
         if score.r2_each:
             words.append("With several outputs it is a mean over them; each has a card of its own above.")
     if quality is None:
@@ -76,12 +87,24 @@ def _good(result: LearnResult) -> Section:
         "Predicted against held out",
         (
             "Each point is a held-out row; a perfect network puts all of them on the line. The histogram counts what "
-            "remains, label minus prediction; a lopsided or two-humped shape means that something is missing.",
+            f"is left, {name} minus prediction{_shape(result, quality.n_rows)}.",
         ),
         drawings=_fit_drawings(result),
         table=fit_table(result, quality),
     )
     return Section(key, title, tuple(words), bars, parts=(fit,))
+
+
+def _shape(result: LearnResult, n_rows: int) -> str:
+    """Say what the shape of the histogram means, where it means anything."""
+    if not has_signal(result):
+        return ""
+    if is_met_to_rounding(result):
+        return ": it is rounding"
+    return (
+        "; a clearly lopsided or two-humped shape means that something is missing. With "
+        f"{plural(n_rows, 'row')}, gaps and small bumps are chance"
+    )
 
 
 def _fit_drawings(result: LearnResult) -> tuple[Drawing, ...]:
@@ -163,18 +186,19 @@ def _effects(result: LearnResult, found: Sensitivity, held_out: HeldOut) -> Sect
 
 
 def _directions(result: LearnResult, found: Directions) -> Section:
-    r, share, m = found.axes.shape[1], share_text(found.joint_share), result.network.n_outputs
+    r, m = found.axes.shape[1], result.network.n_outputs
     whole = "its variation" if m == 1 else "the variation of all outputs, each in its own units"
     words = f"The network sees your columns only through {plural(r, 'weighted sum')} of them, called "
-    words += f"{'a direction' if r == 1 else 'directions'}. "
+    words += f"{'a direction' if r == 1 else 'directions'}. {_explained(found, whole)}"
+    points = f"coloured by their {short(result.output_names[worst_outputs(result)[0]], _NAME)}"
     if found.n_shown == 1:
-        words += f"{_leading(r, 1, share, whole)}Points are held-out rows, the line is the network."
+        words += "Points are held-out rows, the line is the network."
         alt = "Held-out labels as points against the leading direction, with the network as a curve through them."
         drawing = drawn(result, "summary", alt, figures.summary)
     else:
         words += (
-            f"{_leading(r, 2, share, whole)}Points are held-out rows, coloured by their label, and the background is "
-            "the network: points with the background's colour are predicted well."
+            f"Points are held-out rows, {points}, and the background is the network: points with the background's "
+            "colour are predicted well."
         )
         alt = "Held-out labels as coloured points in the plane of the two leading directions, on the network's values."
         drawing = drawn(result, "summary", alt, figures.summary, height=4.1)
@@ -183,10 +207,16 @@ def _directions(result: LearnResult, found: Directions) -> Section:
     return Section("directions", "All features together", (words,), drawings=(drawing,), table=table)
 
 
-def _leading(n: int, n_shown: int, share: str, whole: str) -> str:
-    """Say what the directions that are drawn explain; nothing where there are no others."""
-    leading = "one explains" if n_shown == 1 else "two explain"
-    return "" if n == n_shown else f"The leading {leading} {share} of {whole}. "
+def _explained(found: Directions, whole: str) -> str:
+    """Say what the directions that are drawn explain together and alone; nothing where the table says it all."""
+    n, share, alone = found.n_shown, share_text(found.joint_share), found.shares[: found.n_shown]
+    has_others = found.axes.shape[1] > n
+    leading = "The leading one explains" if n == 1 else "The leading two explain"
+    said = f"{leading} {share} of {whole}. " if has_others else ""
+    if found.joint_share - sum(alone) < _ADDS_UP:
+        return said
+    of, rest = ("", f"the rest of the {share}") if has_others else (f" of {whole}", "the rest")
+    return f"{said}Alone they explain {listed([*map(share_text, alone)])}{of}; {rest} is what they do only together. "
 
 
 def _heat_map_height(n_lines: int) -> float:
@@ -216,7 +246,10 @@ def _network(result: LearnResult) -> Section:
     if is_readable(result):
         text = "\n".join(text_formula(result))
         where = "\n\nrelu(t) is t where t is positive, and 0 elsewhere" if f.n_hidden else ""
-        codes.append(Code("As a formula, in the units of your columns, rounded", text + where, wrap=True))
+        label = "As a formula, rounded, in the units of your columns"
+        if items or linear:
+            label += ": its weights differ from those above, which are for standard deviations"
+        codes.append(Code(label, text + where, wrap=True))
         codes.append(Code("As LaTeX", latex_formula(result), wrap=True, fold=True))
     python = python_code(result)
     if python:
@@ -233,34 +266,80 @@ def _sure(result: LearnResult) -> Section:
     key, title, certificate = "sure", "How sure is it?", result.certificate
     if certificate is None:
         return Section(key, title, ("No rows were held out, so nothing is proven.",))
-    rows, *others = certificate.assumptions
+    rows, *for_bound = certificate.assumptions
     words = [
         f"{typeset(as_sentence(share_sentence(certificate)))} For this, nothing is assumed but that {rows}.",
         typeset(as_sentence(bound_sentence(certificate))),
     ]
-    after, table = [], None
+    items, after, table = [], [], None
     if math.isfinite(certificate.error_bound):
-        words[1] += " For this it is also assumed that"
-        after.append("The rows cannot show whether this is so: you have to know.")
+        words[1] += _beside_what_was_seen(result, certificate)
+        words.append("For this limit it is also assumed that")
+        items = for_bound
+        after.append(
+            f"{_steepness(certificate)} Rows cannot prove these assumptions. If you do not know whether they hold, "
+            "rely on the first statement, which needs none of them."
+        )
     if certificate.per_output:
         after.append(
             "Each output has a bound of its own; all hold together with the confidence of the whole."
         )
         table = certificates_table(result)
-    return Section(key, title, tuple(words), items=tuple(others), after=tuple(after), table=table)
+    return Section(key, title, tuple(words), items=tuple(items), after=tuple(after), table=table)
+
+
+def _beside_what_was_seen(result: LearnResult, certificate: Certificate) -> str:
+    """Compare the proved bound with the labels' spread and with the errors of held-out rows."""
+    spread = spread_below_bound(result)
+    if spread is not None:
+        return (
+            f" This is larger than the spread of {target_name(result)} ({number(spread)}), so it says nothing: always "
+            "answering the mean would do as well."
+        )
+    covers = "seen: a proved limit also covers what held-out rows may have missed."
+    if certificate.error_bound > certificate.tolerance:
+        return f" This is larger than any error {covers}"
+    is_larger = certificate.error_bound > certificate.empirical_error
+    return f" This is larger than the typical error {covers}" if is_larger else ""
+
+
+def _steepness(certificate: Certificate) -> str:
+    """Say what the assumed slope means."""
+    given = certificate.basis.target_lipschitz
+    if given is None:
+        return (
+            f"At most {STEEPNESS:g} times as steep means: no step of the inputs changes that function by more than "
+            f"{STEEPNESS:g} times the most that an equal step changes the network."
+        )
+    return (
+        f"No steeper than {given:.6g} means: a step of length 1 of the inputs changes that function by at most "
+        f"{given:.6g}."
+    )
 
 
 def _next(result: LearnResult) -> Section:
-    codes: tuple[Code, ...] = ()
-    if has_signal(result):
-        check = "\n\n# certify it anew on rows of your own\nresult.recheck(X_fresh, y_fresh)"
-        code = (
-            "from netlearn import LearnResult\n\n"
-            'result = LearnResult.load("model.safetensors")\n\n'
-            f"# X has shape (n, {result.network.n_features})\n"
-            "y_predicted = result.predict(X)"
-            f"{'' if result.certificate is None else check}"
+    key, title, words = "next", "What next?", [what_next(result)]
+    if not has_signal(result):
+        return Section(key, title, tuple(words))
+    line = "netlearn predict model.safetensors new.csv --out predictions.csv"
+    code = (
+        "from netlearn import LearnResult\n\n"
+        'result = LearnResult.load("model.safetensors")\n'
+        f"# X has shape (n, {result.network.n_features})\n"
+        "y_predicted = result.predict(X)"
+    )
+    error = held_out_error(result)
+    if error is not None and result.certificate is not None:
+        line += "\nnetlearn recheck model.safetensors fresh.csv"
+        code += "\nresult.recheck(X_fresh, y_fresh).empirical_error"
+        several = result.network.n_outputs > 1
+        words.append(
+            f"For recheck, take new rows in which {target_name(result)} {'are' if several else 'is'} known, and look "
+            f"at the error: if it is clearly above the {number(error.rms)} measured here"
+            f"{' (all outputs together)' if several else ''}, the rows have changed. Then learn anew."
         )
-        label = 'If it was saved, with result.save("model.safetensors") or netlearn learn --out'
-        codes = (Code(label, code),)
-    return Section("next", "What next?", (what_next(result),), codes=codes)
+    codes = (
+        Code("On the command line, if it was saved with --out model.safetensors", line),
+        Code('In Python, if it was saved so or with result.save("model.safetensors")', code),
+    )
+    return Section(key, title, tuple(words), codes=codes)

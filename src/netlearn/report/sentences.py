@@ -39,16 +39,16 @@ def _sentence(result: LearnResult, unit: Unit) -> str:
     ]
     more = len(outputs) - len(order)
     others = f" ({more:,} other outputs change too)" if more else ""
-    threshold = number(unit.threshold)
-    return f"Once {mix} exceeds {threshold}, {listed(changes)} per unit of it{others}.{_where(unit.active)}"
+    switched = f"Once {mix} exceeds {number(unit.threshold)}, {listed(changes)} for each 1 above it"
+    return f"{switched}{others}.{_where(unit.active)}"
 
 
 def _where(active: float | None) -> str:
     if active is None:
         return ""
     if active in (0.0, 1.0):
-        return f" {'On' if active else 'Off'} in all held-out rows."
-    return f" On in {_percent(active)} of held-out rows."
+        return f" This unit is {'on' if active else 'off'} in all held-out rows."
+    return f" This unit is on in {_percent(active)} of held-out rows."
 
 
 def _percent(share: float) -> str:
@@ -82,12 +82,12 @@ def linear_sentence(result: LearnResult) -> str:
         descending = np.argsort(-np.abs(own), kind="stable").tolist()
         order = [index for index in descending if abs(own[index]) > _SMALL * np.max(np.abs(own))][:_FEATURES]
         if order:
-            parts = [f"{_with_sign(own[index])} for {short(names[index], _NAME)}" for index in order]
-            said.append(f"{short(name, _NAME)} changes by {listed(parts)}")
-    if not said:
-        return ""
-    sentence = f"{'; '.join(said)}, per standard deviation."
-    return f"Everywhere: {sentence}"
+            parts = [
+                f"by {_with_sign(own[index])} for each standard deviation of {short(names[index], _NAME)}"
+                for index in order
+            ]
+            said.append(f"{short(name, _NAME)} changes {listed(parts)}")
+    return f"Everywhere, {'; '.join(said)}." if said else ""
 
 
 def _with_sign(value: float) -> str:

@@ -22,7 +22,7 @@ from netlearn.report.measures import (
     worst_outputs,
 )
 from netlearn.report.terms import Terms
-from netlearn.report.words import column, listed, number, share_text, short
+from netlearn.report.words import column, listed, number, share_text, short, target_name
 from netlearn.words import rounded_up
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def fit_table(result: LearnResult, quality: FitQuality) -> Table:
     Several outputs have a line each, the worst first where they are many.
     """
     if result.network.n_outputs > 1:
-        headings = ["typical error", "largest error", "spread of the labels", "R²"]
+        headings = ["typical error", "largest error", "spread", "R²"]
         each = output_qualities(result)
         numbers = {
             output: (own.rms, own.largest, own.spread, own.r_squared) for output, own in enumerate(each)
@@ -121,7 +121,7 @@ def fit_table(result: LearnResult, quality: FitQuality) -> Table:
     entries = [
         ("typical error (root mean square)", quality.rms),
         ("largest error", quality.largest),
-        ("spread of the labels (standard deviation)", quality.spread),
+        (f"spread of {target_name(result)} (standard deviation)", quality.spread),
         # Where there is a score, a bar shows it.
         ("R²", quality.r_squared if result.score is None else None),
     ]

@@ -10,8 +10,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from netlearn.report.importance import sensitivity
-from netlearn.report.measures import feature_names, has_signal, held_out_error, noise_limit
-from netlearn.report.words import as_sentence, listed, number, plural, short
+from netlearn.report.measures import (
+    HeldOutError,
+    feature_names,
+    has_signal,
+    held_out_error,
+    noise_limit,
+    spread_below_bound,
+)
+from netlearn.report.words import as_sentence, listed, number, plural, short, target_name
 from netlearn.words import confidence, is_missed_epsilon, percent_up, rounded_up, shown_r2
 
 if TYPE_CHECKING:
@@ -57,11 +64,12 @@ def headline(result: LearnResult) -> Headline:
         sentence = "The network reproduces rows that it has never seen, down to rounding."
         return Headline("recovered", KINDS["recovered"], sentence)
     if status == "CERTIFIED":
-        sentence = "The typical error on new rows is proven to be as small as you asked for."
+        sentence = "The typical error on new rows is proved to be as small as was asked for."
         if result.certificate is not None and math.isfinite(result.certificate.error_bound):
             bound = rounded_up(result.certificate.error_bound)
             sentence = (
-                f"The typical error on new rows is at most {bound}, as you asked, under stated assumptions."
+                f"The typical error on new rows is proved to be at most {bound}, as was asked for, under stated "
+                "assumptions."
             )
         if not signal:
             sentence += " Yet the mean of all labels predicts as well as the network."
@@ -73,7 +81,7 @@ def headline(result: LearnResult) -> Headline:
     name = "Weak fit" if weak else KINDS["useful"]
     explained = "It predicts new rows"
     if r2 is not None:
-        share, target = _percent_explained(r2), _target(result)
+        share, target = _percent_explained(r2), target_name(result)
         explained = f"It explains {share} of the variation of {target} in rows it has never seen"
     return Headline("useful", name, f"{explained}{_BUT.get(status, '.')}")
 
@@ -102,12 +110,6 @@ def _percent_explained(r2: float) -> str:
     return f"{percent:.0f} %"
 
 
-def _target(result: LearnResult) -> str:
-    if result.network.n_outputs > 1:
-        return f"the {result.network.n_outputs:,} outputs"
-    return short(result.output_names[0], _NAME)
-
-
 @dataclass(frozen=True)
 class Answer:
     """A question that every reader has, and the answer.
@@ -134,7 +136,11 @@ def answers(result: LearnResult) -> list[Answer]:
 
 def warning(result: LearnResult) -> str:
     """Return what must not be overlooked: a bound that was asked for and not reached; empty where there is nothing."""
-    return as_sentence(next(filter(is_missed_epsilon, result.diagnostics.notes), ""))
+    missed = as_sentence(next(filter(is_missed_epsilon, result.diagnostics.notes), ""))
+    spread = spread_below_bound(result) if missed else None
+    if spread is not None:
+        missed += f" Above the spread of {target_name(result)}, {number(spread)}, a bound says nothing."
+    return missed
 
 
 def _how_good(result: LearnResult) -> str:
@@ -143,11 +149,8 @@ def _how_good(result: LearnResult) -> str:
         return "No network was found."
     if error is None:
         return "Unknown: no rows were held out."
-    spread = ""
-    if error.relative:
-        spread = f", where the labels spread by {number(error.rms / error.relative)}"
     # Errors of several outputs, in units of their own, have no sum that means anything.
-    typical = "" if result.network.n_outputs > 1 else f" The typical error is {number(error.rms)}{spread}."
+    typical = "" if result.network.n_outputs > 1 else f" {_typical_error(result, error)}"
     if score is None or score.r2 is None:
         return typical.strip() or "See the outputs one by one."
     others = [f"a linear fit reaches {shown_r2(score.r2_linear)}", f"the mean {shown_r2(score.r2_mean)}"]
@@ -159,6 +162,18 @@ def _how_good(result: LearnResult) -> str:
         f"{_yes_or_no(result)} {mean} is {shown_r2(score.r2)} on {plural(score.n_rows, 'held-out row')}; "
         f"{', '.join(others)}.{typical}"
     )
+
+
+def _typical_error(result: LearnResult, error: HeldOutError) -> str:
+    """Say how large errors are on held-out rows, beside what is proved and how far the labels spread."""
+    spread = ""
+    if error.relative:
+        spread = f"; {target_name(result)} spreads by {number(error.rms / error.relative)}"
+    certificate = result.certificate
+    if result.status.name == "CERTIFIED" and certificate is not None:
+        proved = f"proved: at most {rounded_up(certificate.error_bound)}"
+        return f"The typical error: measured {number(error.rms)}; {proved}{spread}."
+    return f"The typical error is {number(error.rms)}{spread}."
 
 
 def _yes_or_no(result: LearnResult) -> str:
@@ -210,4 +225,7 @@ def what_next(result: LearnResult) -> str:
         return as_sentence(result.diagnostics.advice)
     if not result.has_network:
         return "Give more rows, or allow more units."
-    return "Use it: result.predict(X). When the source of the rows changes, check it again with result.recheck(X, y)."
+    return (
+        "Use it: netlearn predict, or result.predict(X) in Python. When the source of the rows changes, check it again "
+        "with recheck."
+    )

@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from netlearn.result import LearnResult
 
 MINUS, _TIMES, _THIN_SPACE = "\N{MINUS SIGN}", "\N{MULTIPLICATION SIGN}", "\N{NARROW NO-BREAK SPACE}"
-_NAMED_OUTPUTS = 6
+# Outputs that the top of the page names, and characters of a name inside a sentence.
+_NAMED_OUTPUTS, _NAME = 6, 40
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -103,14 +104,18 @@ def short(name: str, longest: int) -> str:
 
 
 def target_words(result: LearnResult) -> str:
-    """Say what was learned: the name of y, or the first names of several outputs; empty where there are none."""
-    if isinstance(result.target, str):
-        return result.target
-    if not result.target:
-        return ""
-    shown, m = result.target[:_NAMED_OUTPUTS], len(result.target)
+    """Name all that is predicted: y by its name, or the first of several outputs; empty without a network."""
+    names = result.output_names
+    shown, m = names[:_NAMED_OUTPUTS], len(names)
     more = f" and {m - len(shown):,} more" if m > len(shown) else ""
     return f"{', '.join(shown)}{more}"
+
+
+def target_name(result: LearnResult) -> str:
+    """Name what is predicted, inside a sentence."""
+    if result.network.n_outputs > 1:
+        return f"the {result.network.n_outputs:,} outputs"
+    return short(result.output_names[0], _NAME)
 
 
 def departure_sentence(departure: float | None) -> str:

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 # Points of the grid, along each axis, on which the fit is drawn; and half the width of a plane's window.
 _GRID, _WINDOW = 60, 3.0
+# Points on a plane up to which there is space for large ones.
+_FEW = 300
 
 
 def summary(result: LearnResult, ax: Axes | None = None, *, output: int | None = None) -> Axes:
@@ -73,9 +75,11 @@ def summary(result: LearnResult, ax: Axes | None = None, *, output: int | None =
     levels = MaxNLocator(12).tick_values(low, high)
     drawn: Any = panel.contourf(first, second, ground, levels, cmap="cividis", extend="both")
     drawn.set(edgecolor="face", linewidth=0.4)  # or the seams between the levels show as hairlines
-    panel.scatter(
-        S[:, 0], S[:, 1], c=y, cmap=drawn.cmap, norm=drawn.norm, s=13, edgecolors="white", linewidths=0.4
-    )
+    # A dark ring inside a white one shows on every colour of the background.
+    size = 30 if len(y) <= _FEW else 18
+    colours = {"c": y, "cmap": drawn.cmap, "norm": drawn.norm}
+    panel.scatter(S[:, 0], S[:, 1], s=1.5 * size, color="white", linewidths=0)
+    panel.scatter(S[:, 0], S[:, 1], s=size, edgecolors="#202020", linewidths=0.5, **colours)
     panel.figure.colorbar(drawn, ax=panel, label=label)
     panel.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal")
     panel.set(xlabel=_direction(found, 0), ylabel=_direction(found, 1))

@@ -19,6 +19,7 @@ from netlearn.search.complete import completed
 from netlearn.search.hold import WORTH, narrowed
 from netlearn.search.judge import Verdict
 from netlearn.search.leap import CANDIDATE_GAIN, leap, settle
+from netlearn.search.line import read_off
 from netlearn.search.residual import NOTHING, unexplained
 from netlearn.search.search import Search
 from netlearn.search.tilt import fit_in_subspace, inside
@@ -148,6 +149,10 @@ def _more_help(search: Search, fit: Fit) -> bool | None:
 
 def _attempts(search: Search, at_most: int | None, attempts: int, found: list[Fit]) -> Iterator[Fit]:
     """Yield fits, each by another way, knowing those that were found before."""
+    start = read_off(search.train) if search.train.n_features == 1 else None
+    if start is not None and start.n_hidden <= (at_most or _MOST_UNITS):
+        yield search.judged(finish(search.problem, start), "line")
+        return
     r = search.V.shape[1]
     if (
         0 < r <= min(_FEW_DIMENSIONS, search.train.n_features / 3)

@@ -48,8 +48,11 @@ _DAMPING = 1e-5
 _EXPLORING = 0.07
 # Sweeps that leave more than this share of the loss are the last ones: labels are not exact, or units too close.
 _WORTH_SWEEPING = 0.5
-# Share of the best loss down to which it must come for exploring to be called progress.
+# Share of the best loss down to which it must come for exploring to be called progress; and the loss below which
+# patience is short: there an exact solution is a few rounds away, and what creeps is no network.
 _PROGRESS = 0.95
+_PAST_PLATEAUS = 1e-3
+_SHORT_PATIENCE = 10
 # Rounds in a row that gain too little, after which a fit is at its minimum; and how often a step is halved.
 _MOST_IDLE = 3
 _MOST_HALVINGS = 5
@@ -155,7 +158,8 @@ class Explore:
         self._idle += 1
         if best.loss < _PROGRESS * self._reference:
             self._reference, self._idle = best.loss, 0
-        return best.loss < NEAR**2 or self._idle >= self._patience
+        patience = min(self._patience, _SHORT_PATIENCE) if best.loss < _PAST_PLATEAUS else self._patience
+        return best.loss < NEAR**2 or self._idle >= patience
 
     def step(self, problem: Problem, point: Linearised, best: Linearised) -> tuple[Linearised, int]:
         """Go beyond the solution of the least squares, unless the start's units have no size or the end is near."""

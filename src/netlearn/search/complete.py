@@ -34,7 +34,7 @@ _ROUNDS = 6
 
 
 def completed(problem: Problem, found: Fit, at_most: int | None, rng: np.random.Generator) -> Fit:
-    """Add units that the residual of a fit shows, and keep those that are worth it.
+    """Add units that the residual of a fit shows, and keep those that are worth it; as it was where rows are too few.
 
     Parameters
     ----------
@@ -52,6 +52,8 @@ def completed(problem: Problem, found: Fit, at_most: int | None, rng: np.random.
     new = Params.from_planes(unexplained(problem, determined, rng)[1][:n_new])
     near = found.loss < NEAR
     shape = problem.shape(n_new + (2 if near else 1) * determined.n_hidden)
+    if not budget.has(rows, shape, budget.IF_EXACT):
+        return found  # more units would serve what rows there are, and no others
     cheap = near and rows.n_rows * shape.n_unknowns <= _CHEAP
     some = problem if cheap else problem.on(budget.enough(rows, shape, budget.RANK))
     n_splits = _ALL_SPLITS // (some.rows.n_rows * shape.n_unknowns**2)

@@ -24,6 +24,8 @@ from netlearn.fit.descend import solved
 # Mean square that exact labels are taken to leave while surplus units are emptied: small against any unit that counts,
 # large against rounding.
 _LEVEL = 1e-9
+# Mean square above which what is left is not for want of rounds: noise, or a target that is no network.
+_NEARLY = 1e-6
 # Weight of the penalty in units of what noise would do: full for exact labels, whose level is a convention, less for
 # noisy ones, where true units are near it.
 _EXACT_WEIGHT = 1.0
@@ -78,6 +80,7 @@ def narrowed(problem: Problem, wide: Fit, at_most: int | None = None, level: flo
     if exact and loss > level:
         wide = finish(problem, wide.params, max_rounds=_CLEAR, least_gain=_STALLED, until=level).after(wide)
         loss = wide.loss
+        exact = loss < max(_NEARLY, level)
     level = max(loss, level)
     least = 0 if exact or at_most is None else at_most
     fit = wide

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from netlearn.fit import NEAR, Fit, Problem, finish
+from netlearn.fit import NEAR, Fit, Params, Problem, finish
 from netlearn.search import budget
 from netlearn.search.complete import completed
 from netlearn.search.hold import WORTH, narrowed
@@ -52,8 +52,10 @@ _NEXT_TO_NOTHING = 2**18
 _ALL_STARTS = 2**31
 _ALL_STARTS_BLINDLY = 2**30
 # Starts on few rows at least, where no width is known, and the held-out error above which they are worth a try.
-_FEW_STARTS = 4
+_FEW_STARTS = 2
 _POOR = 1e-3
+# Mean square that a network has which lacks some units: a fit below it that is not exact is one of no network.
+_LACKS_UNITS = 2e-3
 # Rows from which what a wide fit leaves can be called noise before a wider one is tried.
 _TELLING = 5_000
 # A doubled width must lower the held-out error by this share to be worth another doubling.
@@ -221,19 +223,19 @@ def _many_starts(search: Search, at_most: int | None, attempts: int) -> Iterator
 
 def _growing(search: Search, found: list[Fit]) -> Iterator[Fit]:
     """Double the width until the labels are explained or held-out rows gain nothing; then keep what is needed."""
-    problem, judge = search.problem, search.judge
+    problem = search.problem
     widest = min(_MOST_UNITS, budget.widest(search.train.n_rows, problem.shape(1), budget.WIDE_START))
     best = min(found, key=lambda fit: fit.score)
     width = max(_FIRST_WIDTH, _PER_DIMENSION * search.V.shape[1] + 8, 2 * best.params.n_hidden)
-    wide, few = best, width > widest
+    wide, few, no_network = best, width > widest, False
     while width <= widest and not problem.deadline():
         search.tell(f"a wide fit with {width} units")
         few = not budget.has(search.train, problem.shape(width), budget.EXPLORE)
-        trial = judge.judged(leap(problem, width, search.rng, patience=_PATIENT if few else _HASTY))
-        if trial.score > NEAR and not few:
-            # Over-relaxed steps keep noise alive, and so do few rows.
-            some = budget.enough(search.train, problem.shape(width))
-            trial = judge.judged(finish(problem.on(some), trial.params, max_rounds=_ROUNDS).after(trial))
+        trial = _wide(search, width, few)
+        no_network = no_network or _is_no_network(search, wide)
+        if trial.score > (1 - _WORTHWHILE) * wide.score and no_network:
+            # Units that serve to bend a smooth function are good wherever they are: more are added to them.
+            trial = _wide(search, width, few, wide.params)
         if trial.score > (1 - _WORTHWHILE) * wide.score:
             break
         wide = trial
@@ -248,8 +250,27 @@ def _growing(search: Search, found: list[Fit]) -> Iterator[Fit]:
     if wide.route == "":  # as wide as it was fitted
         yield _narrowed(search, wide, None, "wide")
         yield search.judged(wide, "wide")
-    if few and wide.score > _POOR and not _is_noise(search, _best(search, found, None)):
+    hopeful = few and wide.score > _POOR and not no_network and not _is_no_network(search, wide)
+    if hopeful and not _is_noise(search, _best(search, found, None)):
         yield from _many_starts(search, None, _FEW_STARTS)
+
+
+def _wide(search: Search, width: int, few: bool, known: Params | None = None) -> Fit:
+    """Return a wide fit, and what held-out rows say of it."""
+    problem, judge = search.problem, search.judge
+    patience = _PATIENT if few else _HASTY
+    fit = judge.judged(leap(problem, width, search.rng, known=known, patience=patience))
+    if fit.score < NEAR or few:
+        return fit
+    # Over-relaxed steps keep noise alive, and so do few rows.
+    some = problem.on(budget.enough(search.train, problem.shape(width)))
+    return judge.judged(finish(some, fit.params, max_rounds=_ROUNDS).after(fit))
+
+
+def _is_no_network(search: Search, fit: Fit) -> bool:
+    """Whether a fit is so near that it lacks no units, on rows that would determine it, and yet not exact."""
+    determined = budget.has(search.train, search.problem.shape(fit.params.n_hidden), budget.IF_EXACT)
+    return determined and fit.loss < _LACKS_UNITS
 
 
 def _narrowed(search: Search, wide: Fit, at_most: int | None, route: str) -> Fit:

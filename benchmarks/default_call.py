@@ -5,8 +5,9 @@
     python -m benchmarks.default_call few shapes limit # few rows, edge shapes, the time limit
     python -m benchmarks.default_call rows             # a million rows in memory and in Parquet, 1e4 to 1e7 rows
     python -m benchmarks.default_call noise --only hard_plane --first 3 --seeds 1
+    python -m benchmarks.default_call width --jobs 16  # several runs at a time; set OMP_NUM_THREADS=1 for this
 
-Times are ratios within one process; a line is the median over seeds, which begin at 100, where no choice was made on.
+Times are ratios within one process; a line is the median over seeds, which begin at 1000, where no choice was made on.
 Errors are exact L2(gamma) distances over the target's norm; labels have unit variance before noise is added. Results go
 to benchmarks/results/default_call_<group>.csv where all of a group was run.
 """
@@ -18,6 +19,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,7 +30,7 @@ from benchmarks.recovery import least_squares_from_truth
 from netlearn import ShallowNetwork, learn, teachers
 
 EXACT = 1e-8
-FIRST_SEED = 100
+FIRST_SEED = 1000
 
 
 @dataclass(frozen=True)
@@ -197,6 +199,11 @@ def run(case: Case, seed: int) -> dict:
     return record
 
 
+def run_numbered(index: int, seed: int) -> dict:
+    """Run the case with this place in the list; teachers are functions, which no process could be sent."""
+    return run(cases()[index], seed)
+
+
 def told(case: Case, runs: list[dict]) -> str:
     """Say in one line how the runs of a case compare with what they are held to."""
     median = {name: statistics.median(r[name] for r in runs) for name in ("error", "seconds")}
@@ -304,6 +311,7 @@ def main() -> None:
     parser.add_argument("--only", default="", help="run the cases whose name contains this")
     parser.add_argument("--first", type=int, default=FIRST_SEED)
     parser.add_argument("--seeds", type=int, default=None)
+    parser.add_argument("--jobs", type=int, default=1, help="runs at a time, each in a process of its own")
     parser.add_argument("--most", type=int, default=10_000_000, help="rows of the group `rows` at most")
     options = parser.parse_args()
     for group in options.groups:
@@ -313,12 +321,23 @@ def main() -> None:
             records = of_rows(options.most)
         else:
             records = []
-            for case in cases():
-                if case.group == group and options.only in case.name:
-                    seeds = range(options.first, options.first + (options.seeds or case.seeds))
-                    runs = [run(case, seed) for seed in seeds]
+            chosen = {
+                index: case
+                for index, case in enumerate(cases())
+                if case.group == group and options.only in case.name
+            }
+            with ProcessPoolExecutor(options.jobs) as pool:
+                waiting = {
+                    index: [
+                        pool.submit(run_numbered, index, options.first + i)
+                        for i in range(options.seeds or case.seeds)
+                    ]
+                    for index, case in chosen.items()
+                }
+                for index, futures in waiting.items():
+                    runs = [future.result() for future in futures]
                     records += runs
-                    print(told(case, runs), flush=True)
+                    print(told(chosen[index], runs), flush=True)
         if not options.only and options.seeds is None:
             write(RESULTS / f"default_call_{group}.csv", records)
 

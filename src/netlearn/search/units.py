@@ -198,7 +198,7 @@ def _many_starts(search: Search, at_most: int | None, attempts: int) -> Iterator
     n = search.train.n_rows
     every = 3 if at_most is None else 2
     for attempt in range(search.most_starts):
-        start = search.without_biases() if attempt % every == 0 else search
+        start = search.without_biases() if attempt % every == every - 1 else search
         shape = start.problem.shape(1)
         if at_most is None:
             width = int(
@@ -258,7 +258,8 @@ def _growing(search: Search, found: list[Fit]) -> Iterator[Fit]:
 def _wide(search: Search, width: int, few: bool, known: Params | None = None) -> Fit:
     """Return a wide fit, and what held-out rows say of it."""
     problem, judge = search.problem, search.judge
-    patience = _PATIENT if few else _HASTY
+    ample = budget.has(search.train, problem.shape(width), budget.IF_EXACT)
+    patience = _HASTY if ample else _PATIENT
     fit = judge.judged(leap(problem, width, search.rng, known=known, patience=patience))
     if fit.score < NEAR or few:
         return fit

@@ -53,6 +53,8 @@ _WORTH_SWEEPING = 0.5
 _PROGRESS = 0.95
 _PAST_PLATEAUS = 1e-3
 _SHORT_PATIENCE = 10
+# A candidate is not worth fitting further when three rounds gain less than this share of its loss.
+CANDIDATE_GAIN = 0.05
 # Rounds in a row that gain too little, after which a fit is at its minimum; and how often a step is halved.
 _MOST_IDLE = 3
 _MOST_HALVINGS = 5

@@ -11,9 +11,10 @@ import math
 import numpy as np
 
 from netlearn.fit import NEAR, Fit, Params, Problem, finish
+from netlearn.fit.descend import CANDIDATE_GAIN
 from netlearn.search import budget
 from netlearn.search.hold import narrowed
-from netlearn.search.leap import CANDIDATE_GAIN, settle
+from netlearn.search.leap import settle
 from netlearn.search.residual import unexplained
 from netlearn.search.trimmed import n_rarer_side
 
@@ -65,7 +66,7 @@ def completed(problem: Problem, found: Fit, at_most: int | None, rng: np.random.
         wide = trial if wide is found or trial.loss < wide.loss else wide
         if wide.loss < _BELOW * found.loss or problem.deadline():
             break
-    fit = narrowed(some, wide.after(found), at_most, _BELOW * found.loss)
+    fit = narrowed(some, wide.after(found), at_most, _BELOW * found.loss, at_minimum=not near)
     # Fewer rows than these might not tell two close units apart.
     end = finish(some, fit.params, least_gain=CANDIDATE_GAIN) if cheap else settle(problem, fit.params)
     return end.after(fit)

@@ -19,11 +19,11 @@ import numpy as np
 from netlearn.backend import to_numpy
 from netlearn.backend.linalg import spd_solver
 from netlearn.fit import NEAR, Fit, Params, Problem, finish
-from netlearn.fit.descend import solved
+from netlearn.fit.descend import CANDIDATE_GAIN, solved
 
 # Mean square that exact labels are taken to leave while surplus units are emptied: small against any unit that counts,
 # large against rounding.
-_LEVEL = 1e-9
+LEVEL = 1e-9
 # Mean square above which what is left is not for want of rounds: noise, or a target that is no network.
 _NEARLY = 1e-6
 # Weight of the penalty in units of what noise would do: full for exact labels, whose level is a convention, less for
@@ -54,14 +54,22 @@ WORTH = 2.5
 _MOST_UNKNOWNS = 1000
 # Ridge of that matrix where units coincide, relative to its trace.
 _RIDGE = 1e-12
-# Rounds of the fits between two cuts.
-_ROUNDS = 4
+# Rounds of the fits between two cuts, and of the wide fit before them.
+_BETWEEN = 4
+_ROUNDS = 6
 # Rounds that bring exact labels down to the level before units are emptied, and the gain below which three end them.
 _CLEAR = 20
 _STALLED = 0.2
 
 
-def narrowed(problem: Problem, wide: Fit, at_most: int | None = None, level: float = _LEVEL) -> Fit:
+def narrowed(
+    problem: Problem,
+    wide: Fit,
+    at_most: int | None = None,
+    level: float = LEVEL,
+    *,
+    at_minimum: bool = False,
+) -> Fit:
     """Return a fit with the units that the rows ask for, or with at most so many.
 
     Parameters
@@ -69,25 +77,27 @@ def narrowed(problem: Problem, wide: Fit, at_most: int | None = None, level: flo
     problem : Problem
         On as many rows as tell the units of the wide fit from surplus ones.
     wide : Fit
-        At a minimum for these rows, or near it.
+        Near a minimum for these rows.
     at_most : int, optional
         The width that was asked for. Noise takes no unit below it.
     level : float
         Mean square that exact labels are taken to leave, at least.
+    at_minimum : bool
+        Whether the wide fit is at a minimum for these rows, or as many others.
     """
     loss = problem.equations(wide.params).loss
-    exact = loss < NEAR
-    if exact and loss > level:
-        wide = finish(problem, wide.params, max_rounds=_CLEAR, least_gain=_STALLED, until=level).after(wide)
+    if loss > level and not at_minimum:
+        rounds, gain = (_CLEAR, _STALLED) if loss < NEAR else (_ROUNDS, CANDIDATE_GAIN)
+        wide = finish(problem, wide.params, max_rounds=rounds, least_gain=gain, until=level).after(wide)
         loss = wide.loss
-        exact = loss < max(_NEARLY, level)
+    exact = loss < max(_NEARLY, level)
     level = max(loss, level)
     least = 0 if exact or at_most is None else at_most
     fit = wide
     for lowered in range(_MOST_LOWERED):
         weight = (_EXACT_WEIGHT if exact else _NOISY_WEIGHT) / _LOWER**lowered
         held = _held(problem, wide.params, weight, level, least)
-        fit = finish(problem, held, max_rounds=_ROUNDS, least_gain=1e-4)
+        fit = finish(problem, held, max_rounds=_BETWEEN, least_gain=1e-4)
         if fit.loss < (_EXACT_RISE if exact else _NOISY_RISE) * level:
             break
     if not exact and at_most is None:
@@ -177,4 +187,4 @@ def _cut(problem: Problem, fit: Fit, n_hidden: int) -> Fit:
 
 def _without(problem: Problem, fit: Fit, units: np.ndarray) -> Fit:
     kept = np.setdiff1d(np.arange(fit.params.n_hidden), units)
-    return finish(problem, fit.params.keep(kept), max_rounds=_ROUNDS, least_gain=1e-4).after(fit)
+    return finish(problem, fit.params.keep(kept), max_rounds=_BETWEEN, least_gain=1e-4).after(fit)

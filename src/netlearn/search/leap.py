@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from netlearn.fit import NEAR, ROUNDING, Fit, Params, Problem, Shape, explore, finish
+from netlearn.fit.descend import CANDIDATE_GAIN
 from netlearn.fit.equations import is_huge
 from netlearn.search import budget
 from netlearn.search.starts import spread_planes
@@ -22,23 +23,22 @@ _LARGE = 2**21
 _ROUGH = 1e-9
 # Rows that a fit has not seen show more than twice its mean square, where three for each unknown were seen.
 _BELOW_ROUNDING = 0.1
-# A candidate is not worth fitting further when three rounds gain less than this.
-CANDIDATE_GAIN = 0.05
 
 
 def few_rows(rows: budget.Rows, shape: Shape) -> budget.Rows:
     """Return as many rows as determine a fit of this shape if labels are exact; enough rows where that is cheap."""
     some = budget.enough(rows, shape)
-    return budget.enough(rows, shape, budget.IF_EXACT) if _is_large(some) else some
+    return budget.enough(rows, shape, budget.IF_EXACT) if is_large(some) else some
 
 
-def _is_large(rows: Counted) -> bool:
+def is_large(rows: Counted) -> bool:
+    """Whether rows are so many that a few come first, in single precision."""
     return rows.n_rows * rows.n_features > _LARGE and rows.can_be_single
 
 
 def rough(rows: Source) -> Source:
     """Return the rows as a fit that is far from its end may see them: in single precision where that saves time."""
-    return rows.single() if _is_large(rows) else rows
+    return rows.single() if is_large(rows) else rows
 
 
 def settle(problem: Problem, start: Params, *, max_rounds: int = 60) -> Fit:
@@ -50,7 +50,7 @@ def settle(problem: Problem, start: Params, *, max_rounds: int = 60) -> Fit:
         limits = {"max_rounds": max_rounds, "least_gain": CANDIDATE_GAIN, "until": until}
         return finish(problem.on(rows), start, **limits)
 
-    if not _is_large(some):
+    if not is_large(some):
         return fitted(some, start)
     first = fitted(few.single(), start, _ROUGH)
     # What is at rounding level on these rows should be so on all, too.

@@ -8,10 +8,11 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from netlearn.fit import NEAR, Fit, NormalEquations, Params, Problem, finish
+from netlearn.fit.descend import CANDIDATE_GAIN
 from netlearn.fit.solve import conjugate_gradients
 from netlearn.search import budget
 from netlearn.search.judge import Judge
-from netlearn.search.leap import CANDIDATE_GAIN
+from netlearn.search.leap import is_large, settle
 from netlearn.source import ArraySource, Source
 
 
@@ -68,13 +69,26 @@ class Search:
     def judged(self, fit: Fit, route: str) -> Fit:
         """Return the fit with its score, finished on all rows first where it is near."""
         fit = replace(self.judge.judged(fit), route=route)
-        near = fit.loss < NEAR or self.judge.is_ample(fit.params.n_hidden)
-        if not near or fit.score <= self.problem.zero_loss:
+        if not self._is_near(fit) or fit.score <= self.problem.zero_loss:
             return fit
         # Some rows may leave a gap between two near units that all rows close; and losses can be compared.
         rows = budget.ranking(self.train, self.problem.shape(fit.params.n_hidden))
         final = finish(self.problem.on(rows), fit.params, least_gain=CANDIDATE_GAIN)
         return replace(self.judge.judged(final.after(fit)), route=route)
+
+    def settled(self, fit: Fit, route: str) -> Fit:
+        """Return a candidate fitted on as many rows as it can use, with its score."""
+        shape = self.problem.shape(fit.params.n_hidden)
+        some = budget.enough(self.train, shape)
+        # Where that is most of the rows that losses are compared on, one fit on these does for both.
+        in_steps = is_large(some) or 2 * some.n_rows < budget.ranking(self.train, shape).n_rows
+        if in_steps or not self._is_near(fit):
+            fit = settle(self.problem, fit.params).after(fit)
+        return self.judged(fit, route)
+
+    def _is_near(self, fit: Fit) -> bool:
+        """Whether a fit is worth fitting to all rows."""
+        return fit.loss < NEAR or self.judge.is_ample(fit.params.n_hidden)
 
     def affine(self) -> Fit:
         """Return the best network without units on the pilot's rows; what it leaves is what moments see."""

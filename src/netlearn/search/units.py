@@ -14,11 +14,12 @@ from dataclasses import replace
 import numpy as np
 
 from netlearn.fit import NEAR, Fit, Params, Problem, finish
+from netlearn.fit.descend import CANDIDATE_GAIN
 from netlearn.search import budget
 from netlearn.search.complete import completed
-from netlearn.search.hold import WORTH, narrowed
+from netlearn.search.hold import LEVEL, WORTH, narrowed
 from netlearn.search.judge import Verdict
-from netlearn.search.leap import CANDIDATE_GAIN, leap, settle
+from netlearn.search.leap import leap
 from netlearn.search.line import read_off
 from netlearn.search.residual import NOTHING, unexplained
 from netlearn.search.search import Search
@@ -45,6 +46,8 @@ _HASTY = 10
 _PATIENT = 40
 # Rounds that fit noisy labels on more rows than a wide fit takes.
 _ROUNDS = 6
+# Rows times unknowns squared of a round that takes a tenth of a second.
+_CHEAP = 2**31
 # Rows times unknowns of a fit that takes hundredths of a second.
 _NEXT_TO_NOTHING = 2**18
 # Rows times unknowns squared, the cost of a round, that all starts on few rows together may take: where the width is
@@ -248,8 +251,8 @@ def _growing(search: Search, found: list[Fit]) -> Iterator[Fit]:
         width *= 2
         few = few or width > widest
     if wide.route == "":  # as wide as it was fitted
-        yield _narrowed(search, wide, None, "wide")
-        yield search.judged(wide, "wide")
+        yield _narrowed(search, wide, None, "wide", at_minimum=not few)
+        yield replace(wide, route="wide") if not few else search.judged(wide, "wide")
     hopeful = few and wide.score > _POOR and not no_network and not _is_no_network(search, wide)
     if hopeful and not _is_noise(search, _best(search, found, None)):
         yield from _many_starts(search, None, _FEW_STARTS)
@@ -265,7 +268,7 @@ def _wide(search: Search, width: int, few: bool, known: Params | None = None) ->
         return fit
     # Over-relaxed steps keep noise alive, and so do few rows.
     some = problem.on(budget.enough(search.train, problem.shape(width)))
-    return judge.judged(finish(some, fit.params, max_rounds=_ROUNDS).after(fit))
+    return judge.judged(finish(some, fit.params, max_rounds=_ROUNDS, least_gain=CANDIDATE_GAIN).after(fit))
 
 
 def _is_no_network(search: Search, fit: Fit) -> bool:
@@ -274,15 +277,15 @@ def _is_no_network(search: Search, fit: Fit) -> bool:
     return determined and fit.loss < _LACKS_UNITS
 
 
-def _narrowed(search: Search, wide: Fit, at_most: int | None, route: str) -> Fit:
+def _narrowed(search: Search, wide: Fit, at_most: int | None, route: str, *, at_minimum: bool = False) -> Fit:
     """Empty the units that rows do not ask for, and fit the others."""
     problem, shape = search.problem, search.problem.shape(wide.params.n_hidden)
     score = wide.score if math.isfinite(wide.score) else search.judge.judged(wide).score
-    some = problem.on(budget.enough(search.train, shape, budget.EXPLORE if score < NEAR else budget.RANK))
-    if score > NEAR:
-        wide = finish(some, wide.params, max_rounds=_ROUNDS, least_gain=CANDIDATE_GAIN).after(wide)
-    fit = narrowed(some, wide, at_most)
-    return search.judged(settle(problem, fit.params).after(fit), route)
+    # Few rows are enough for exact labels, but tell no close units apart.
+    cheap = search.train.n_rows * shape.n_unknowns**2 <= _CHEAP
+    ratio = budget.EXPLORE if score < NEAR and not cheap else budget.RANK
+    some = problem.on(budget.enough(search.train, shape, ratio))
+    return search.settled(narrowed(some, wide, at_most, at_minimum=at_minimum), route)
 
 
 def _inside_subspace(search: Search, at_most: int | None) -> Fit:
@@ -297,10 +300,16 @@ def _inside_subspace(search: Search, at_most: int | None) -> Fit:
     width = min(width, max(1, budget.widest(search.train.n_rows, problem.shape(1), budget.DETERMINED)))
     search.tell(f"{width} units inside the {r}-dimensional subspace")
     fit, search.V = fit_in_subspace(problem, V, width, search.rng, max_tilts=_MOST_TILTS)
+    if fit.loss > NEAR and not problem.deadline():
+        # One start in twenty ends in a poor minimum, which can look like noise.
+        again, other = fit_in_subspace(problem, V, width, search.rng, max_tilts=_MOST_TILTS)
+        if again.loss < (1 - _WORTHWHILE) * fit.loss:
+            fit, search.V = again, other
     some = Problem(inside(search.train, search.V, _INSIDE), problem.biases, deadline=problem.deadline)
-    fit = narrowed(some, fit, at_most)
-    start = fit.params.in_coordinates(search.V)
-    return search.judged(settle(problem, start).after(fit), "subspace")
+    # What a subspace of fewer dimensions does not hold is left by any number of units inside it.
+    level = 2 * fit.loss if r < d and fit.loss < NEAR else LEVEL
+    fit = narrowed(some, fit, at_most, level)
+    return search.settled(replace(fit, params=fit.params.in_coordinates(search.V)), "subspace")
 
 
 def _predicts_better(search: Search, one: Fit, other: Fit) -> bool:
@@ -326,6 +335,6 @@ def choose_biases(search: Search, found: Fit) -> Fit:
         as_it_is = search.judge.judged(replace(found, params=without))
         if search.judge.is_exact(as_it_is):
             return as_it_is
-    fit = homogeneous.judged(settle(homogeneous.problem, without).after(found), found.route)
+    fit = homogeneous.settled(replace(found, params=without), found.route)
     is_worse = search.judge.compare(found, fit, found.params.n_hidden) is Verdict.BETTER
     return found if is_worse else fit

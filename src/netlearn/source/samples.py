@@ -19,7 +19,7 @@ from netlearn.source.stream import Streamed, gathered
 # One row in so many compares candidates; the last fit gets these rows back.
 _JUDGE_SHARE = 20
 # One row in so many is fresh to the end, with noisy labels too, where each row held out costs accuracy.
-_FRESH_SHARE = 50
+_FRESH_SHARE = 100
 # Where that is fewer: 20 rows, of which a fifth of all must do where rows are very few; and up to 100, a tenth of all,
 # where rows are ample.
 _FEW_FRESH, _ENOUGH_FRESH = 20, 100

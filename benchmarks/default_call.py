@@ -58,9 +58,12 @@ def twins(n_pairs: int, d: int, seed: int, angle: float) -> ShallowNetwork:
 
 
 def kinks(k: int, seed: int) -> ShallowNetwork:
+    """A function of one variable with k kinks, at least 0.005 apart and within two standard deviations."""
     rng = np.random.default_rng(seed)
+    gaps = rng.exponential(size=k + 1)
+    places = -2.0 + np.cumsum(0.005 + (4.0 - 0.005 * (k + 1)) * gaps / gaps.sum())[:k]
     weights = rng.choice([-1, 1], k) * rng.uniform(0.5, 1.5, k)
-    return ShallowNetwork(np.zeros(1), weights, np.ones((k, 1)), -rng.standard_normal(k), 0.0)
+    return ShallowNetwork(np.zeros(1), weights, np.ones((k, 1)), -places, 0.0)
 
 
 def cases() -> list[Case]:

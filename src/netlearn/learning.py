@@ -82,7 +82,7 @@ def learn(
         at most twice as steep as the network.
     holdout : float, optional
         Share of the rows to hold out for the certificate. By default a quarter where rows are ample and labels turn out
-        exact; with noisy labels a fiftieth, a tenth of few rows.
+        exact; with noisy labels a hundredth, a tenth of few rows.
     robust : bool
         Whether to leave out rows that are wrong: those more than ten times as far from the median in some column, or in
         y, as 95 % of the rows; and those whose labels a fit that is exact on all others contradicts, up to 2 % of all.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import textwrap
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, is_dataclass
 from enum import Enum
@@ -333,7 +334,10 @@ class LearnResult:
             c = self.certificate
             lines.append(f"share        {share_sentence(c)}")
             lines.append(f"bound        {bound_sentence(c)}")
-            lines.extend(f"             assumes that {assumption}" for assumption in c.assumptions)
+            for assumption in c.assumptions:
+                lines += textwrap.wrap(
+                    f"assumes that {assumption}", 100, initial_indent=13 * " ", subsequent_indent=15 * " "
+                )
             if c.per_output:
                 tolerances = [own.tolerance for own in c.per_output]
                 lines.append(

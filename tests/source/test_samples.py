@@ -46,20 +46,20 @@ def test_split_is_a_partition(n, share):
     assert (out.n_fresh, out.n_reserve) == (len(fresh.y), samples.n_reserve)
 
 
-def test_a_twentieth_judges_and_a_fiftieth_certifies_whatever_the_labels():
+def test_a_twentieth_judges_and_a_hundredth_certifies_whatever_the_labels():
     samples = split(*numbered(10_000), np.random.default_rng(1), of())
-    assert (samples.fresh.n_rows, samples.n_reserve, samples.n_judge) == (200, 2_300, 500)
+    assert (samples.fresh.n_rows, samples.n_reserve, samples.n_judge) == (100, 2_400, 500)
     # Never more than 20,000 rows each, but for the reserve, which costs nothing.
     rows = np.zeros((1_500_000, 1)), np.zeros(1_500_000)
     samples = split(*rows, np.random.default_rng(1), of(1))
-    assert (samples.fresh.n_rows, samples.n_reserve, samples.n_judge) == (20_000, 355_000, 20_000)
+    assert (samples.fresh.n_rows, samples.n_reserve, samples.n_judge) == (15_000, 360_000, 20_000)
 
 
 @pytest.mark.parametrize(
     ("n", "d", "n_hidden", "fresh", "reserve"),
     [
-        # Ample: a quarter of the rows is held out, of it a fiftieth of all to the end; of few rows a tenth, up to 100.
-        (10_000, 5, 2, 200, 2_300),
+        # Ample: a quarter of the rows is held out, of it a hundredth of all to the end; of few rows a tenth, up to 100.
+        (10_000, 5, 2, 100, 2_400),
         (2_000, 5, 2, 100, 400),
         (600, 5, 2, 60, 90),
         # More than a quarter where that takes 90 rows, up to half.

@@ -26,6 +26,7 @@ _FEW_FRESH, _ENOUGH_FRESH = 20, 100
 # With fewer rows than this for each unknown of the width asked for, every row is needed to find it. If labels are
 # exact, rows beyond the unknowns are evidence enough, and if they are not, no held-out rows will help.
 _FEW = 2.5
+_FRESH_OF_FEW = 50
 # Rows that no part needs more of.
 _MOST = 20_000
 # One row in so many is held out where rows are ample and labels turn out exact; others get most of them back.
@@ -82,7 +83,7 @@ class HoldOut:
         k = _EXPECTED_UNITS if isinstance(n_hidden, str) else n_hidden
         unknowns = (k + 1) * (n_features + 1)
         if not isinstance(n_hidden, str) and unknowns < n < _FEW * unknowns:
-            few = max(1, n // _FRESH_SHARE)
+            few = max(1, n // _FRESH_OF_FEW)
             return cls(few, 0, few)
         spare = n - int(per_unknown * unknowns)
         fewest = max(1, min(_FEW_FRESH, n // 5))

@@ -13,6 +13,7 @@ to benchmarks/results/default_call_<group>.csv where all of a group was run.
 """
 
 import argparse
+import resource
 import statistics
 import subprocess
 import sys
@@ -58,7 +59,7 @@ def twins(n_pairs: int, d: int, seed: int, angle: float) -> ShallowNetwork:
 
 
 def kinks(k: int, seed: int) -> ShallowNetwork:
-    """A function of one variable with k kinks, at least 0.005 apart and within two standard deviations."""
+    """Return a function of one variable with k kinks, at least 0.005 apart and within two standard deviations."""
     rng = np.random.default_rng(seed)
     gaps = rng.exponential(size=k + 1)
     places = -2.0 + np.cumsum(0.005 + (4.0 - 0.005 * (k + 1)) * gaps / gaps.sum())[:k]
@@ -291,13 +292,14 @@ def _in_parquet(X: np.ndarray, y: np.ndarray, teacher: ShallowNetwork) -> dict:
         pq.write_table(pa.table({**dict(zip(names, X.T, strict=True)), "y": y}), path)
         call = [sys.executable, "-m", "netlearn", "learn", str(path), "--target", "y", "--out", str(model)]
         start = time.perf_counter()
-        measured = subprocess.run(["/usr/bin/env", "time", "-f", "%M", *call], capture_output=True, text=True)
+        subprocess.run(call, check=True, stdout=subprocess.DEVNULL)
         seconds = time.perf_counter() - start
         network = ShallowNetwork.load(model)
     error = network.distance(teacher) / teacher.norm()
-    memory = measured.stderr.strip().splitlines()[-1]
+    gigabytes = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 2**20  # the only child there is
     print(
-        f"   1,000,000 rows in Parquet: {seconds:7.1f} s, {network.n_hidden} units, error {error:.1e}, {memory} kB"
+        f"   1,000,000 rows in Parquet: {seconds:7.1f} s, {network.n_hidden} units, error {error:.1e}, "
+        f"{gigabytes:.2f} GB"
     )
     return {
         "rows": len(y),
@@ -305,6 +307,7 @@ def _in_parquet(X: np.ndarray, y: np.ndarray, teacher: ShallowNetwork) -> dict:
         "seconds": seconds,
         "units": network.n_hidden,
         "error": error,
+        "gigabytes": gigabytes,
     }
 
 

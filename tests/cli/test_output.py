@@ -1,12 +1,15 @@
 import io
 import json
 import math
+import subprocess
+import sys
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from rich.console import Console
 
+import netlearn
 from netlearn.certify import Basis, Score, certify
 from netlearn.cli.describe import (
     Comparison,
@@ -174,3 +177,10 @@ def test_what_is_kept_is_what_the_learner_kept_or_what_reaches_the_cut():
 
 def test_progress_is_one_line():
     assert progress_sentence(Progress("search", "8 units", 3.2)) == "search: 8 units (3 s)"
+
+
+def test_the_package_itself_is_the_command():
+    shown = subprocess.run(
+        [sys.executable, "-m", "netlearn", "--version"], capture_output=True, text=True, check=True
+    )
+    assert netlearn.__version__ in shown.stdout

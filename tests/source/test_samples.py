@@ -292,3 +292,12 @@ def test_inputs_are_never_modified():
     learn(X, y, n_hidden=1, rng=0)
     np.testing.assert_array_equal(X, X_before)
     np.testing.assert_array_equal(y, y_before)
+
+
+def test_rows_of_a_table_stored_by_columns_are_put_together():
+    X = np.asfortranarray(np.random.default_rng(0).standard_normal((100, 7)))
+    rows, _ = checked_rows(X, X[:, 0])
+    assert rows.flags.c_contiguous
+    np.testing.assert_array_equal(rows, X)
+    together = np.ascontiguousarray(X)
+    assert checked_rows(together, X[:, 0])[0] is together  # nothing is copied

@@ -215,7 +215,12 @@ def checked_rows(X: Any, y: Any) -> Block:
     if len(y) != len(X):
         raise InputError(f"y must have one entry per row of X; got {len(y)} entries and {len(X)} rows.")
     _refuse_too_few(len(X))
-    return X, y
+    return _by_rows(X), y
+
+
+def _by_rows(X: Array) -> Array:
+    """Return X with each row in one piece: to gather rows of a table stored by columns takes ten times as long."""
+    return X if is_torch_array(X) or X.flags.c_contiguous else np.ascontiguousarray(X)
 
 
 def _checked(name: str, value: Any, **kind: Any) -> Array:

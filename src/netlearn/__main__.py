@@ -1,0 +1,5 @@
+"""`python -m netlearn` is the command `netlearn`."""
+
+from netlearn.cli import main
+
+main()

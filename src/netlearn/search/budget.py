@@ -20,7 +20,7 @@ DETERMINED = 1.25
 TELLS_WIDER = 1.5
 # A wide start: fewer leave it free to interpolate.
 WIDE_START = 1.6
-# With exact labels so few determine all; conjugate gradients converge fastest per row read on them.
+# With exact labels so few determine all unknowns, and a fit of more rows takes longer to no effect.
 IF_EXACT = 3.0
 # Stay to learn from: more are held out generously.
 LEARN = 5.0
@@ -40,7 +40,7 @@ RANK = 100.0
 MANY_INSIDE = 20_000  # rows
 # Beyond this, starts within the statistical error are so close that one normal matrix serves all.
 ALIKE = 1000.0
-# Rows in any case: fewer cost nothing.
+# Rows that are always taken where there are so many, as they cost next to nothing.
 FEWEST = 1000  # rows
 RANKING_ROWS = 50_000  # rows
 

@@ -1,4 +1,4 @@
-"""Which network is better: the one place that decides, on rows that the fits have not seen and on those they have."""
+"""Which of two networks is better, on rows that the fits have not seen and on those they have."""
 
 from __future__ import annotations
 

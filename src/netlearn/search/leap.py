@@ -69,7 +69,7 @@ def leap(
     ----------
     problem : Problem
     width : int
-        Units in all, cut to what the rows can determine.
+        Units in all.
     rng : numpy.random.Generator
     known : Params, optional
         Units to start from besides random ones.

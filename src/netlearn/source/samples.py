@@ -20,8 +20,7 @@ from netlearn.source.stream import Streamed, gathered
 _JUDGE_SHARE = 20
 # One row in so many is fresh to the end, with noisy labels too, where each row held out costs accuracy.
 _FRESH_SHARE = 100
-# Where that is fewer: 20 rows, of which a fifth of all must do where rows are very few; and up to 100, a tenth of all,
-# where rows are ample.
+# At least 20, but no more than a fifth of all rows; and up to 100, a tenth of all, where rows are ample.
 _FEW_FRESH, _ENOUGH_FRESH = 20, 100
 # With fewer rows than this for each unknown of the width asked for, every row is needed to find it. If labels are
 # exact, rows beyond the unknowns are evidence enough, and if they are not, no held-out rows will help.
@@ -29,7 +28,7 @@ _FEW = 2.5
 _FRESH_OF_FEW = 50
 # Rows that no part needs more of.
 _MOST = 20_000
-# One row in so many is held out where rows are ample and labels turn out exact; others get most of them back.
+# One row in so many is held out where rows are ample; where labels turn out noisy, most of these join the last fit.
 _GENEROUS_SHARE = 4
 # Units that are expected where their number is not given.
 _EXPECTED_UNITS = 4

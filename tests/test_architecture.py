@@ -29,7 +29,7 @@ MAY_IMPORT = {
     "cost": {*BELOW, *ROOMS, "pipeline", "learning"},
     "paper": {*BELOW, *ROOMS, "result"},
 }
-DOORS = {"__init__", "estimator", "cli"}
+DOORS = {"__init__", "__main__", "estimator", "cli"}
 PARTS = MAY_IMPORT.keys() | DOORS
 
 

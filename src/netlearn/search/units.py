@@ -296,13 +296,13 @@ def _inside_subspace(search: Search, at_most: int | None) -> Fit:
     most = _UNITS_INSIDE if r > 1 else _UNITS_ON_A_LINE
     width = max(2 * r + 8, min(most, _UNKNOWNS_INSIDE // (r + 1)))
     if at_most is not None:
-        width = min(width, 2 * at_most + 2 if r <= 2 else 3 * at_most + 2)
+        width = 2 * at_most + 2 if r <= 2 else min(max(width, 2 * at_most + 2), 3 * at_most + 2)
     width = min(width, max(1, budget.widest(search.train.n_rows, problem.shape(1), budget.DETERMINED)))
     search.tell(f"{width} units inside the {r}-dimensional subspace")
     fit, search.V = fit_in_subspace(problem, V, width, search.rng, max_tilts=_MOST_TILTS)
     if fit.loss > NEAR and not problem.deadline():
-        # One start in twenty ends in a poor minimum, which can look like noise.
-        again, other = fit_in_subspace(problem, V, width, search.rng, max_tilts=_MOST_TILTS)
+        # One start in twenty ends in a poor minimum, which can look like noise; with more units fewer do.
+        again, other = fit_in_subspace(problem, V, 3 * width // 2, search.rng, max_tilts=_MOST_TILTS)
         if again.loss < (1 - _WORTHWHILE) * fit.loss:
             fit, search.V = again, other
     some = Problem(inside(search.train, search.V, _INSIDE), problem.biases, deadline=problem.deadline)

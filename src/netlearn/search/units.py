@@ -302,7 +302,8 @@ def _inside_subspace(search: Search, at_most: int | None) -> Fit:
     fit, search.V = fit_in_subspace(problem, V, width, search.rng, max_tilts=_MOST_TILTS)
     if fit.loss > NEAR and not problem.deadline():
         # One start in twenty ends in a poor minimum, which can look like noise; with more units fewer do.
-        again, other = fit_in_subspace(problem, V, 3 * width // 2, search.rng, max_tilts=_MOST_TILTS)
+        wider = width if at_most is None else 3 * width // 2
+        again, other = fit_in_subspace(problem, V, wider, search.rng, max_tilts=_MOST_TILTS)
         if again.loss < (1 - _WORTHWHILE) * fit.loss:
             fit, search.V = again, other
     some = Problem(inside(search.train, search.V, _INSIDE), problem.biases, deadline=problem.deadline)

@@ -2,7 +2,8 @@
 
 The width need not be known. Where moments have shown a subspace of few dimensions, a wide fit inside it comes first.
 Else, or where that is not enough, wide fits in full dimension, each twice as wide as the last, until one explains the
-labels or what it leaves looks like noise. A width that was asked for is an upper limit to what is kept.
+labels or what it leaves looks like noise; on few rows many starts. The units of a function of one feature are read off
+its labels. A width that was asked for is an upper limit to what is kept.
 """
 
 from __future__ import annotations
@@ -272,7 +273,7 @@ def _wide(search: Search, width: int, few: bool, known: Params | None = None) ->
 
 
 def _is_no_network(search: Search, fit: Fit) -> bool:
-    """Whether a fit is so near that it lacks no units, on rows that would determine it, and yet not exact."""
+    """Whether a fit that is not exact is below what missing units would leave, on rows that would determine it."""
     determined = budget.has(search.train, search.problem.shape(fit.params.n_hidden), budget.IF_EXACT)
     return determined and fit.loss < _LACKS_UNITS
 
@@ -297,12 +298,13 @@ def _inside_subspace(search: Search, at_most: int | None) -> Fit:
     width = max(2 * r + 8, min(most, _UNKNOWNS_INSIDE // (r + 1)))
     if at_most is not None:
         width = 2 * at_most + 2 if r <= 2 else min(max(width, 2 * at_most + 2), 3 * at_most + 2)
-    width = min(width, max(1, budget.widest(search.train.n_rows, problem.shape(1), budget.DETERMINED)))
+    widest = max(1, budget.widest(search.train.n_rows, problem.shape(1), budget.DETERMINED))
+    width = min(width, widest)
     search.tell(f"{width} units inside the {r}-dimensional subspace")
     fit, search.V = fit_in_subspace(problem, V, width, search.rng, max_tilts=_MOST_TILTS)
     if fit.loss > NEAR and not problem.deadline():
         # One start in twenty ends in a poor minimum, which can look like noise; with more units fewer do.
-        wider = width if at_most is None else 3 * width // 2
+        wider = width if at_most is None else min(3 * width // 2, widest)
         again, other = fit_in_subspace(problem, V, wider, search.rng, max_tilts=_MOST_TILTS)
         if again.loss < (1 - _WORTHWHILE) * fit.loss:
             fit, search.V = again, other

@@ -7,7 +7,6 @@ from scipy import stats
 
 from netlearn import LearnResult, Oracle, ShallowNetwork, Status, learn, pipeline
 from netlearn.fit import Params, Problem, finish
-from netlearn.search import outputs
 from netlearn.source import ArraySource
 from tests.fit.several import network, planted
 
@@ -58,33 +57,37 @@ def test_exact_labels_are_recovered(case):
     assert len(result.certificate.per_output) == f.n_outputs
 
 
-@pytest.mark.parametrize(("k", "n_missed", "n_hidden", "rng"), [(6, 3, 6, 3), (9, 1, "auto", 0)])
-def test_units_that_the_mixture_misses_are_found_in_the_residuals(monkeypatch, k, n_missed, n_hidden, rng):
-    # Some units are in output 0 alone, which the first mixture leaves out; later ones are what they would be. In
-    # residuals of eight units two more are looked for, one too many. With the width given, units that the first mixture
-    # has no use for come upon the missing ones by themselves with most seeds; with this one they do not.
-    f = network(k, 8, 3, 1)
+@pytest.mark.parametrize("n_hidden", [6, "auto"])
+def test_units_of_one_output_alone_are_found(n_hidden):
+    # A mixture of the outputs shows them too, if little; all outputs together miss none.
+    f = network(6, 8, 3, 1)
     coefficients = f.coefficients.copy()
-    coefficients[:n_missed, 1:] = 0.0
+    coefficients[:3, 1:] = 0.0
     f = ShallowNetwork(f.linear, coefficients, f.units, f.biases, f.intercept)
-    drawn, random_mixture = [], outputs.random_mixture
-
-    def blind(m, rng):
-        drawn.append(random_mixture(m, rng))
-        return np.eye(m)[1] if len(drawn) == 1 else drawn[-1]
-
-    monkeypatch.setattr(outputs, "random_mixture", blind)
-    result = learn(*rows(f, 2000), n_hidden=n_hidden, rng=rng)
-    assert len(drawn) > 1
+    result = learn(*rows(f, 2000), n_hidden=n_hidden, rng=3)
     assert result.status is Status.RECOVERED
-    assert result.network.n_hidden == k
+    assert result.network.n_hidden == 6
     assert result.network.distance(f) <= 1e-10 * f.norm()
-    # Negative control: without the second look it stays missed.
-    monkeypatch.setattr(outputs, "_MOST_IN_VAIN", 0)
-    drawn.clear()
-    missed = learn(*rows(f, 2000), n_hidden=n_hidden, rng=rng)
-    assert not missed.success
-    assert missed.network.distance(f) > 1e-3 * f.norm()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_fewer_rows_than_parameters_do_where_each_has_several_labels(seed):
+    # 1,210 unknowns, 4,500 equations from 450 rows.
+    f = network(16, 40, 10, seed)
+    result = learn(*rows(f, 450, seed), n_hidden=16, rng=seed)
+    assert result.status is Status.REPRODUCED  # twenty fresh rows are too few to call it recovered
+    assert result.network.n_hidden == 16
+    assert result.network.distance(f) <= 1e-10 * f.norm()
+
+
+def test_outputs_that_repeat_each_other_are_not_counted_twice():
+    # Ten copies of one output say as much as one: rows are then taken as for one.
+    f = network(5, 10, 1, 0)
+    X, y = rows(f, 1500)
+    signs = np.random.default_rng(0).choice([-1.0, 1.0], 10)
+    result = learn(X, y * signs, rng=0)
+    assert result.status is Status.RECOVERED
+    assert result.network.n_hidden == 5
 
 
 def least_squares_from_the_truth(X, y, f):

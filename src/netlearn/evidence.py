@@ -143,7 +143,7 @@ class Fitted:
     ) -> Evidence:
         """Put all numbers together."""
         options, found = self.options, self.found
-        least = 1 if options.n_hidden == "auto" else options.n_hidden
+        smallest = self.search.problem.shape(1 if options.n_hidden == "auto" else options.n_hidden)
         return Evidence(
             n_features=self.rows.n_features,
             n_hidden=found.params.n_hidden,
@@ -152,7 +152,7 @@ class Fitted:
             n_distinct=self.twins.n_distinct,
             n_train=self.search.train.n_rows,
             unknowns=self.unknowns,
-            least_unknowns=self.search.problem.shape(least).n_unknowns,
+            least_unknowns=smallest.n_unknowns / smallest.per_row,
             loss=found.loss,
             exact=self.exact,
             n_off=n_off,

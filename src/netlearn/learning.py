@@ -175,7 +175,8 @@ def _refuse_robust(X, options: Options) -> None:
 def _divided(X, y, options: Options, rng, weight: np.ndarray | None = None) -> Samples:
     """Divide the rows, and say which of them lie far outside all others."""
     far = far_rows(X, y)
-    held_out = partial(_held_out, n_features=X.shape[1], options=options)
+    n_outputs = 1 if y.ndim == 1 else y.shape[1]
+    held_out = partial(_held_out, n_features=X.shape[1], options=options, n_outputs=n_outputs)
     samples = split(X, y, rng, held_out, weight, list(far) if options.robust else ())
     if far:
         what = "far outside all others, left out" if options.robust else "far outside all others"
@@ -184,7 +185,7 @@ def _divided(X, y, options: Options, rng, weight: np.ndarray | None = None) -> S
     return samples
 
 
-def _held_out(n_rows: int, n_features: int, options: Options) -> HoldOut:
+def _held_out(n_rows: int, n_features: int, options: Options, n_outputs: int = 1) -> HoldOut:
     return HoldOut.of(
         n_rows,
         n_features,
@@ -192,6 +193,7 @@ def _held_out(n_rows: int, n_features: int, options: Options) -> HoldOut:
         n_enough=rows_for_share(LARGEST_SHARE, options.failure_prob),
         per_unknown=budget.LEARN,
         share=options.holdout,
+        n_outputs=n_outputs,
     )
 
 

@@ -38,9 +38,9 @@ class Evidence:
     n_train : int
         Rows that units were looked for in.
     unknowns : float
-        Free parameters of the network.
-    least_unknowns : int
-        Free parameters of the smallest network that was asked for.
+        Free parameters of the network, shared among its outputs.
+    least_unknowns : float
+        Free parameters of the smallest network that was asked for, for each equation that a row gives.
     loss : float
         Mean square residual in units of the labels' variance.
     exact : bool
@@ -90,7 +90,7 @@ class Evidence:
     n_distinct: int
     n_train: int
     unknowns: float
-    least_unknowns: int
+    least_unknowns: float
     loss: float
     exact: bool
     n_off: int

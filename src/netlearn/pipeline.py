@@ -29,7 +29,6 @@ from netlearn.network import ShallowNetwork
 from netlearn.outcome import outcome
 from netlearn.result import Diagnostics, HeldOut, LearnResult, MomentSpectrum
 from netlearn.run import Clock, Options
-from netlearn.search.outputs import ATTEMPTS_AT_MIXTURE, Outputs
 from netlearn.search.refine import on_all_rows, with_few_rows
 from netlearn.search.search import Search
 from netlearn.search.trimmed import LARGEST_SHARE as LARGEST_WRONG_SHARE
@@ -71,13 +70,9 @@ def run_steps(
     clock.enter("moments", "mean, covariance and affine part")
     data = _standardised(samples, rng_moments)
     inputs, train, judging = data.inputs, data.train, data.judging
-    outputs = None
-    if judging.y.ndim == 2:  # units are looked for in a mixture of the outputs
-        outputs = Outputs.mixed_at_random(train, judging, *rng.spawn(1))
-        train, judging = outputs.mixed(train), outputs.mixed(judging).in_memory()
-        attempts = min(attempts, ATTEMPTS_AT_MIXTURE)
     zero_loss = max(EXACT, inputs.rounding**2)
-    problem = Problem(train, options.biases is not False, zero_loss, clock.out_of_time)
+    n_outputs = 1 if judging.y.ndim == 1 else judging.y.shape[1]
+    problem = Problem(train, options.biases is not False, zero_loss, clock.out_of_time, n_outputs)
     pilot = train.head(min(pilot_rows(train.n_features), train.n_rows))
     search = Search.on(problem, pilot, judging, rng_search, clock.tell)
     if samples.n_reserve:  # which can learn too, where these rows are too few
@@ -95,9 +90,6 @@ def run_steps(
         return run_steps(samples.with_reserve(), options, rng, clock, checkpoint, attempts)
 
     clock.enter("fit", "fitting all rows")
-    if outputs is not None:
-        at_most = None if options.n_hidden == "auto" else options.n_hidden
-        found = _fitted(outputs, found, search, 0 if inputs.constant else at_most, clock, checkpoint)
     before = found.params
     found, everything, reserve = _last_fit(data, samples, search, found, options, clock, checkpoint)
 
@@ -119,7 +111,7 @@ def run_steps(
         certificate = without_bound(
             certificate, "most held-out rows are copies of rows that were learned from"
         )
-    linear = inputs.network(_linear(search, outputs).to_network())
+    linear = inputs.network(search.affine().params.to_network())
     score = fitted.weighed(scored(network, linear, inputs.centre, *fresh))
     departure = inputs.departure if samples.law is None else 0.0  # of a known law there is none
     seen = fitted.evidence(
@@ -212,7 +204,8 @@ def _found(
         return affine, (), find_units(search, 0)[1]
     clock.enter("subspace", "looking for the units' span")
     wanted = search.train.n_features if options.n_hidden == "auto" else options.n_hidden
-    search.V, seen = look(search.train, affine.params.residual, rng, wanted=wanted)
+    linear = affine.params if search.mixture is None else affine.params.mixed(search.mixture)
+    search.V, seen = look(search.single().rows, linear.residual, rng, wanted=wanted)
     spectra = tuple(
         MomentSpectrum(s.order, None, s.eigenvalues, s.noise_floor, s.name, s.basis.shape[1]) for s in seen
     )
@@ -245,25 +238,6 @@ def _restored(
         for i, (order, floor, name, n_kept) in enumerate(text["spectra"])
     )
     return _unpacked(params, text["candidate"]), spectra, text["more_help"]
-
-
-def _fitted(
-    outputs: Outputs,
-    found: Fit,
-    search: Search,
-    at_most: int | None,
-    clock: Clock,
-    checkpoint: Checkpoint | None,
-) -> Fit:
-    """Fit the units of the mixture to all outputs, or take the fit from the checkpoint."""
-    saved = None if checkpoint is None else checkpoint.load("outputs")
-    if saved is not None:
-        tensors, text = saved
-        return _unpacked(Params(**tensors), text["candidate"])
-    found = outputs.fitted(found, search, at_most)
-    if checkpoint is not None and not clock.timed_out:
-        checkpoint.save("outputs", vars(found.params), candidate=_packed(found))
-    return found
 
 
 def _packed(found: Fit) -> list:
@@ -324,15 +298,6 @@ def _last_fit(
         problem = search.problem.on(everything)
         found = with_few_rows(problem, found, options.n_hidden, search.rng, inputs.W)
     return found, everything, reserve
-
-
-def _linear(search: Search, outputs: Outputs | None) -> Params:
-    """Return the linear fit to rows that were learned from."""
-    if outputs is None:
-        return search.affine().params
-    rows = outputs.train
-    some = rows.head(min(pilot_rows(rows.n_features), rows.n_rows))
-    return Params.fitted(np.zeros((0, some.n_features + 1)), some)
 
 
 def _basis(samples: Samples, inputs: Standardiser, options: Options, *, noisy: bool) -> Basis:

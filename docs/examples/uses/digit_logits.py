@@ -46,7 +46,7 @@ print(f"{np.mean(logits(images).argmax(axis=1) == digits):.1%} of the digits are
 # Ask it
 # ------
 #
-# The units are looked for in one mixture of the outputs, and fitted to all ten. Points come from N(0, I).
+# The units are looked for in all ten outputs together. Points come from N(0, I).
 
 oracle = Oracle(logits, n_features=64)
 result = learn(oracle, n_hidden=64, biases=True, rng=0)

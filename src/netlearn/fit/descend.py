@@ -166,7 +166,8 @@ class Explore:
     def step(self, problem: Problem, point: Linearised, best: Linearised) -> tuple[Linearised, int]:
         """Go beyond the solution of the least squares, unless the start's units have no size or the end is near."""
         equations = point.equations
-        damping = _EXPLORING * float(equations.free.sum() / equations.rows.n_rows) ** 4
+        shape = problem.shape(point.params.n_hidden)
+        damping = _EXPLORING * (shape.n_unknowns / shape.per_row / problem.rows.n_rows) ** 4
         step, spent = solved(equations, point.params, damping, tolerance=_TIGHT, max_products=_FEW_PRODUCTS)
         plain, self._first = self._first or best.loss < NEAR, False
         return Linearised.at(problem, point.params.moved(step if plain else _RELAXATION * step)), spent

@@ -226,7 +226,7 @@ class NormalEquations:
         span : array of shape (d, r), optional
             Orthonormal columns.
         """
-        G = self._coupling
+        G = self.coupling
         xp, d = namespace(G), self.rows.n_features
         ridge = self.ridge(damping + _RELATIVE_RIDGE * float(xp.linalg.trace(G)))
         outside = spd_solver(plus(G, ridge))
@@ -249,7 +249,7 @@ class NormalEquations:
         return precondition
 
     @property
-    def _coupling(self):
+    def coupling(self):
         """G, by which the rows of D are coupled wherever x is."""
         return self.gram
 

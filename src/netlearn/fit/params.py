@@ -47,10 +47,18 @@ class Params:
     C: np.ndarray
 
     @classmethod
-    def from_planes(cls, planes: np.ndarray) -> Params:
-        """Start one output from hyperplanes <q_i, (x,1)> = 0, with weights so small that only the signs matter."""
+    def from_planes(cls, planes: np.ndarray, C: np.ndarray | None = None) -> Params:
+        """Start from hyperplanes <q_i, (x,1)> = 0, with units so small that only their signs matter.
+
+        Parameters
+        ----------
+        planes : array of shape (K, d + 1)
+        C : array of shape (K, m), optional
+            Weights of several outputs, of any length.
+        """
+        C = np.ones((len(planes), 1)) if C is None else _unit_rows(C)
         length = np.linalg.norm(planes, axis=1, keepdims=True)
-        return cls(np.zeros((1, planes.shape[1])), _UNUSED * planes / length, np.ones((len(planes), 1)))
+        return cls(np.zeros((C.shape[1], planes.shape[1])), _UNUSED * planes / length, C)
 
     @classmethod
     def affine_only(cls, affine: np.ndarray) -> Params:

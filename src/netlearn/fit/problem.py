@@ -42,20 +42,26 @@ class Problem:
         Mean square that counts as none: what the precision of the labels leaves of them.
     deadline : callable
         Asked before each round; True ends the fit.
+    n_outputs : int
+        Labels of each row.
+    per_row : float
+        Equations that these are worth: labels that follow from others count as one.
     """
 
     rows: Source
     biases: bool
     zero_loss: float = EXACT
     deadline: Deadline = never
+    n_outputs: int = 1
+    per_row: float = 1.0
 
     def on(self, rows: Source) -> Problem:
         """Return the problem on other rows."""
         return replace(self, rows=rows)
 
     def shape(self, n_hidden: int) -> Shape:
-        """Return the shape of a network of this width with one output."""
-        return Shape(n_hidden, self.rows.n_features, biases=self.biases)
+        """Return the shape of a network of this width."""
+        return Shape(n_hidden, self.rows.n_features, self.n_outputs, self.biases, self.per_row)
 
     def equations(self, params: Params) -> NormalEquations:
         """Return the least-squares problem of a step."""

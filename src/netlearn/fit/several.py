@@ -115,7 +115,7 @@ class SeveralOutputs(NormalEquations):
         return outer_of_several(kept, e, X, self._C, self._complements)
 
     @property
-    def _coupling(self):
+    def coupling(self):
         """Mean of s_i s_j times <C_i, C_j>, where an affine row counts as a sign that is always 1 and a unit vector."""
         G, C = self.gram[0, ...], as_like(self._C, self.gram)
         xp = namespace(G)

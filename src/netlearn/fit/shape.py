@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 
 @dataclass(frozen=True)
 class Shape:
-    """Units, features and outputs of a network, and whether its units have biases."""
+    """Units, features and outputs of a network, whether its units have biases, and how many equations a row gives.
+
+    With several outputs a row gives as many equations, fewer where outputs follow from others.
+    """
 
     n_hidden: int
     n_features: int
     n_outputs: int = 1
     biases: bool = True
+    per_row: float = 1.0
 
     @property
     def per_unit(self) -> int:
@@ -36,4 +40,4 @@ class Shape:
 
     def wider(self, n_hidden: int) -> Shape:
         """Return the shape with another number of units."""
-        return Shape(n_hidden, self.n_features, self.n_outputs, self.biases)
+        return replace(self, n_hidden=n_hidden)

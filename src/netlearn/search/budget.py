@@ -1,5 +1,7 @@
 """How many rows each decision wants, as rows for each unknown: all such ratios, with what they rest on.
 
+With several outputs a row counts as many times as it gives equations.
+
 Every number here is a ratio of rows to unknowns unless its comment says otherwise. What a step costs follows from
 these numbers too, so `netlearn.cost` reads them and nothing else of the search.
 """
@@ -49,12 +51,12 @@ Rows = TypeVar("Rows", bound=Counted)
 
 def enough(rows: Rows, shape: Shape, ratio: float = FINISH) -> Rows:
     """Return as many rows as a fit of this shape can use."""
-    return rows.head(min(rows.n_rows, max(FEWEST, math.ceil(ratio * shape.n_unknowns))))
+    return rows.head(min(rows.n_rows, max(FEWEST, math.ceil(ratio * shape.n_unknowns / shape.per_row))))
 
 
 def ranking(rows: Rows, shape: Shape) -> Rows:
     """Return the rows whose mean square ranks fits of one width: all, up to many per unknown."""
-    return rows.head(min(rows.n_rows, max(RANKING_ROWS, math.ceil(RANK * shape.n_unknowns))))
+    return rows.head(min(rows.n_rows, max(RANKING_ROWS, math.ceil(RANK * shape.n_unknowns / shape.per_row))))
 
 
 def inside(shape: Shape, *, tilting: bool) -> int:
@@ -66,12 +68,12 @@ def inside(shape: Shape, *, tilting: bool) -> int:
 
 def has(rows: Counted, shape: Shape, ratio: float) -> bool:
     """Whether there are so many rows for each unknown."""
-    return rows.n_rows >= ratio * shape.n_unknowns
+    return rows.n_rows * shape.per_row >= ratio * shape.n_unknowns
 
 
 def widest(n_rows: int, shape: Shape, ratio: float) -> int:
-    """Return the largest width whose vectors, the affine one included, have so many rows for each entry."""
-    return int(n_rows / ratio / shape.per_unit) - 1
+    """Return the largest width whose vectors, the affine ones included, have so many rows for each entry."""
+    return int(n_rows * shape.per_row / ratio / shape.per_unit) - shape.n_outputs
 
 
 def least(n_unknowns: float) -> int:

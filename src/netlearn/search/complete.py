@@ -16,6 +16,7 @@ from netlearn.search import budget
 from netlearn.search.hold import narrowed
 from netlearn.search.leap import settle
 from netlearn.search.residual import unexplained
+from netlearn.search.starts import unused
 from netlearn.search.trimmed import n_rarer_side
 
 # Units that are added at least.
@@ -50,7 +51,7 @@ def completed(problem: Problem, found: Fit, at_most: int | None, rng: np.random.
     # A unit that switches on hardly any row serves the few it has, and hides what is missing there.
     determined = found.params.keep(n_rarer_side(rows, found.params) >= rows.n_features + 4)
     n_new = max(_NEW_UNITS, determined.n_hidden // 2)
-    new = Params.from_planes(unexplained(problem, determined, rng)[1][:n_new])
+    new = unused(unexplained(problem, determined, rng)[1][:n_new], problem.n_outputs, rng)
     near = found.loss < NEAR
     shape = problem.shape(n_new + (2 if near else 1) * determined.n_hidden)
     if not budget.has(rows, shape, budget.IF_EXACT):

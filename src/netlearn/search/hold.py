@@ -127,10 +127,10 @@ def _held(problem: Problem, params: Params, weight: float, level: float, least: 
 
 
 def penalty(params: Params, lam: float) -> np.ndarray:
-    """Return the weights of the squared lengths, those of the affine part zero; shape (1 + K,)."""
+    """Return the weights of the squared lengths, those of the affine part zero; shape (m + K,)."""
     size = np.sqrt(np.sum(params.planes**2, axis=1) + (_FLOOR * lam) ** 2)
     typical = np.sum(size**2) / np.sum(size)
-    return np.concatenate([[0.0], lam * size**-1.5 * typical**0.5])
+    return np.concatenate([np.zeros(params.n_outputs), lam * size**-1.5 * typical**0.5])
 
 
 def worth(problem: Problem, params: Params) -> np.ndarray:
@@ -144,17 +144,18 @@ def worth(problem: Problem, params: Params) -> np.ndarray:
     equations = problem.equations(params)
     free = equations.free.astype(bool)
     if free.sum() > _MOST_UNKNOWNS:
-        G = to_numpy(equations.gram)
+        G = to_numpy(equations.coupling)
         inverse = spd_solver(G + _RIDGE * np.trace(G) * np.eye(len(G)))(np.eye(len(G)))
-        return params.kink_strengths() ** 2 / np.diag(inverse)[1:]
+        return params.kink_strengths() ** 2 / np.diag(inverse)[params.n_outputs :]
     H = to_numpy(equations.normal_matrix())
     inverse = spd_solver(H + _RIDGE * np.trace(H) * np.eye(len(H)))(np.eye(len(H)))
     places = np.full(free.shape, -1)
     places[free] = np.arange(len(H))
     costs = np.zeros(params.n_hidden)
-    for i, vector in enumerate(params.planes):
-        mine = free[1 + i]
-        own, a = places[1 + i][mine], vector[mine]
+    vectors = np.hstack([params.planes, np.zeros((params.n_hidden, params.n_outputs - 1))])
+    for i, vector in enumerate(vectors):
+        mine = free[params.n_outputs + i]
+        own, a = places[params.n_outputs + i][mine], vector[mine]
         costs[i] = a @ spd_solver(inverse[np.ix_(own, own)])(a[:, None])[:, 0]
     return costs
 

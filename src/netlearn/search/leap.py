@@ -13,7 +13,7 @@ from netlearn.fit import NEAR, ROUNDING, Fit, Params, Problem, Shape, explore, f
 from netlearn.fit.descend import CANDIDATE_GAIN
 from netlearn.fit.equations import is_huge
 from netlearn.search import budget
-from netlearn.search.starts import spread_planes
+from netlearn.search.starts import spread_planes, unused
 from netlearn.source import Source
 from netlearn.source.arrays import Counted
 
@@ -79,7 +79,7 @@ def leap(
     rows, d = problem.rows, problem.rows.n_features
     n_known = 0 if known is None else known.n_hidden
     n_new = max(width - n_known, 1)
-    start = Params.from_planes(spread_planes(n_new, d, rng, biases=problem.biases))
+    start = unused(spread_planes(n_new, d, rng, biases=problem.biases), problem.n_outputs, rng)
     if known is not None:
         start = known.joined(start)
     shape = problem.shape(start.n_hidden)

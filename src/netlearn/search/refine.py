@@ -45,9 +45,6 @@ def on_all_rows(
     problem = replace(problem, biases=problem.biases and found.params.has_biases)
     exact = problem.zero_loss
     final = finish(problem, found.params)
-    if final.params.n_outputs > 1:
-        final = without_surplus(problem, final) if final.loss <= exact else final
-        return _instead(found, final)
     # Labels fitted exactly on some rows but not on all: a unit that switches where only the judging rows are.
     for _ in range(_MOST_REPEATS):
         if not found.loss < exact < final.loss or problem.deadline():
@@ -56,15 +53,15 @@ def on_all_rows(
         if more.loss >= final.loss:
             break
         final = finish(problem, more.params)
-    if exact < final.loss < (np.inf if robust else ALMOST_EXACT) and (
-        robust or few_stand_out(problem.rows, final.params)
-    ):
+    if final.loss <= exact:
+        return _instead(found, without_surplus(problem, final))
+    if problem.n_outputs > 1:  # neither is there for several
+        return _instead(found, final)
+    if robust or (final.loss < ALMOST_EXACT and few_stand_out(problem.rows, final.params)):
         trimmed = finish_trimmed(problem, final, robust=robust)
         if trimmed is not None:
             return replace(_instead(found, trimmed), trace=trimmed.trace, left_out=trimmed.left_out)
-    if final.loss > exact:
-        return _instead(found, smooth(problem, final, rng))
-    return _instead(found, without_surplus(problem, final))
+    return _instead(found, smooth(problem, final, rng))
 
 
 def _instead(found: Fit, final: Fit) -> Fit:

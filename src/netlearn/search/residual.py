@@ -4,7 +4,7 @@ A new unit with the sign pattern s_u(x) = sign <h, (x,1)> lowers the mean square
 noise makes of it. Noise of the residual's own variance gives a vector of q numbers a length of about
 sqrt(var / n) sqrt(q), and the largest of M such lengths exceeds it by sqrt(2 log M) at most. Random patterns,
 each moved once to where its own vector points, see whatever units are missing; some of them keep the directions of the
-fit's own units, as what oscillates along these is seen from nowhere else.
+fit's own units, as what oscillates along these is seen from nowhere else. Of several outputs a mixture is looked at.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from netlearn.backend import Array, as_like, namespace, to_numpy
 from netlearn.fit import Params, Problem
 from netlearn.fit.equations import outer
-from netlearn.search.starts import spread_planes
+from netlearn.search.starts import random_mixture, spread_planes
 from netlearn.source.arrays import over_blocks
 
 # Patterns that are tried, and rows that are enough for them.
@@ -41,9 +41,13 @@ def unexplained(problem: Problem, params: Params, rng: np.random.Generator) -> t
         directions = params.planes[:, :-1] / np.maximum(length, np.finfo(float).tiny)
         planes[:_N_OWN, :-1] = directions[own]
 
+    several = problem.n_outputs > 1
+    mixture = random_mixture(problem.n_outputs, rng) if several else np.ones(1)
+
     def term(block):
         X, y = block
         e, h = params.residual(X, y), as_like(planes, X)
+        e = e @ as_like(mixture, e) if several else e
         signs = namespace(X).sign(X @ h[:, :-1].T + h[:, -1])
         return to_numpy(outer(signs, as_like(e, X), X)), float(e @ e)
 

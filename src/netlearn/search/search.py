@@ -7,12 +7,15 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from netlearn.fit import NEAR, Fit, NormalEquations, Params, Problem, finish
+from netlearn.backend import as_like
+from netlearn.fit import NEAR, Fit, Params, Problem, finish
 from netlearn.fit.descend import CANDIDATE_GAIN
 from netlearn.fit.solve import conjugate_gradients
 from netlearn.search import budget
 from netlearn.search.judge import Judge
 from netlearn.search.leap import is_large, settle
+from netlearn.search.starts import random_mixture
+from netlearn.search.trimmed import residuals
 from netlearn.source import ArraySource, Source
 
 
@@ -36,6 +39,8 @@ class Search:
         Starts on few rows, at most.
     limited : bool
         Whether rows were too few for the widths that were left to try.
+    mixture : array of shape (m,), optional
+        Weights of several outputs in the one label in which a subspace is looked for.
     """
 
     problem: Problem
@@ -46,6 +51,7 @@ class Search:
     tell: Callable[[str], None] = field(default=lambda message: None)
     most_starts: int = 64
     limited: bool = False
+    mixture: np.ndarray | None = None
     _affine: Fit | None = field(default=None, init=False, repr=False)
 
     @classmethod
@@ -54,7 +60,28 @@ class Search:
     ) -> Search:
         """Begin with no subspace known."""
         nothing = np.zeros((problem.rows.n_features, 0))
-        return cls(problem, pilot, Judge(problem, judging), nothing, rng, tell)
+        search = cls(problem, pilot, Judge(problem, judging), nothing, rng, tell)
+        if problem.n_outputs > 1:
+            e = residuals(pilot, search.affine().params)
+            search.problem = replace(problem, per_row=_effective_rank(e.T @ e))
+            search.judge = replace(search.judge, problem=search.problem)
+            search.mixture = random_mixture(problem.n_outputs, rng)
+            search.mixture /= np.std(e @ search.mixture) or 1.0
+        return search
+
+    def single(self) -> Problem:
+        """Return the problem with one label for each row: of several outputs a mixture, which has all their units."""
+        if self.mixture is None:
+            return self.problem
+        v = self.mixture
+        rows = self.train.relabelled(lambda X, y: y @ as_like(v, y))
+        return replace(self.problem, rows=rows, n_outputs=1, per_row=1.0)
+
+    def of_all(self, params: Params) -> Params:
+        """Return a network of the single label with the weights that fit all outputs best."""
+        if self.mixture is None:
+            return params
+        return Params.fitted(params.planes, budget.enough(self.train, self.problem.shape(params.n_hidden)))
 
     def without_biases(self) -> Search:
         """Return the search for units without biases."""
@@ -93,15 +120,22 @@ class Search:
     def affine(self) -> Fit:
         """Return the best network without units on the pilot's rows; what it leaves is what moments see."""
         if self._affine is None:
-            start = Params.affine_only(np.zeros((1, self.train.n_features + 1)))
-            equations = NormalEquations(self.pilot, start.linearise, np.ones(start.a.shape))
+            start = Params.affine_only(np.zeros((self.problem.n_outputs, self.train.n_features + 1)))
+            equations = start.equations(self.pilot, biases=False)
             # To the last digit: what a loose solution leaves is a linear trend in the residual, and moments see trends.
             step, _ = conjugate_gradients(
                 equations, 0.0, tolerance=1e-6, max_steps=50, single=equations.is_large
             )
             # Labels that are affine themselves are fitted to rounding; else a thousandth of their spread is nothing.
             rounds = 60 if self.judge.judged(Fit(start.moved(step), 0.0)).score < NEAR else 0
-            problem = Problem(self.pilot, biases=False)
+            problem = replace(self.problem, rows=self.pilot, biases=False)
             fit = finish(problem, start.moved(step), max_rounds=rounds)
             self._affine = replace(self.judge.judged(fit), route="affine")
         return self._affine
+
+
+def _effective_rank(covariance: np.ndarray) -> float:
+    """Return how many independent labels some are worth: exp of the entropy of their principal variances."""
+    variances = np.maximum(np.linalg.eigvalsh(covariance), np.finfo(float).tiny)
+    shares = variances / np.sum(variances)
+    return float(np.exp(-np.sum(shares * np.log(shares))))

@@ -3,6 +3,20 @@
 import numpy as np
 from scipy.special import ndtri
 
+from netlearn.fit import Params
+
+
+def unused(planes: np.ndarray, n_outputs: int, rng: np.random.Generator) -> Params:
+    """Return units at some hyperplanes that add nothing yet, their weights in several outputs at random."""
+    C = rng.standard_normal((len(planes), n_outputs)) if n_outputs > 1 else None
+    return Params.from_planes(planes, C)
+
+
+def random_mixture(n_outputs: int, rng: np.random.Generator) -> np.ndarray:
+    """Return weights of some outputs, a random vector of length 1."""
+    v = rng.standard_normal(n_outputs)
+    return v / np.linalg.norm(v)
+
 
 def spread_planes(n_planes: int, n_features: int, rng: np.random.Generator, *, biases: bool) -> np.ndarray:
     """Return `n_planes` hyperplanes (q, b), shape (n_planes, n_features + 1).

@@ -14,7 +14,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from netlearn.fit import NEAR, Fit, Params, Problem, finish
+from netlearn.fit import NEAR, Fit, Params, finish
 from netlearn.fit.descend import CANDIDATE_GAIN
 from netlearn.search import budget
 from netlearn.search.complete import completed
@@ -155,9 +155,9 @@ def _more_help(search: Search, fit: Fit) -> bool | None:
 
 def _attempts(search: Search, at_most: int | None, attempts: int, found: list[Fit]) -> Iterator[Fit]:
     """Yield fits, each by another way, knowing those that were found before."""
-    start = read_off(search.train) if search.train.n_features == 1 else None
+    start = read_off(search.single().rows) if search.train.n_features == 1 else None
     if start is not None and start.n_hidden <= (at_most or _MOST_UNITS):
-        yield search.judged(finish(search.problem, start), "line")
+        yield search.judged(finish(search.problem, search.of_all(start)), "line")
         return
     r = search.V.shape[1]
     if (
@@ -291,7 +291,7 @@ def _narrowed(search: Search, wide: Fit, at_most: int | None, route: str, *, at_
 
 def _inside_subspace(search: Search, at_most: int | None) -> Fit:
     """Fit inside V, tilting it, and go on from there in full dimension."""
-    problem, d = search.problem, search.train.n_features
+    problem, d = search.single(), search.train.n_features
     V = search.V if search.V.shape[1] and d > _FEW_DIMENSIONS else np.eye(d)
     r = V.shape[1]
     most = _UNITS_INSIDE if r > 1 else _UNITS_ON_A_LINE
@@ -308,11 +308,11 @@ def _inside_subspace(search: Search, at_most: int | None) -> Fit:
         again, other = fit_in_subspace(problem, V, wider, search.rng, max_tilts=_MOST_TILTS)
         if again.loss < (1 - _WORTHWHILE) * fit.loss:
             fit, search.V = again, other
-    some = Problem(inside(search.train, search.V, _INSIDE), problem.biases, deadline=problem.deadline)
+    some = problem.on(inside(problem.rows, search.V, _INSIDE))
     # What a subspace of fewer dimensions does not hold is left by any number of units inside it.
     level = 2 * fit.loss if r < d and fit.loss < NEAR else LEVEL
     fit = narrowed(some, fit, at_most, level)
-    return search.settled(replace(fit, params=fit.params.in_coordinates(search.V)), "subspace")
+    return search.settled(replace(fit, params=search.of_all(fit.params.in_coordinates(search.V))), "subspace")
 
 
 def _predicts_better(search: Search, one: Fit, other: Fit) -> bool:

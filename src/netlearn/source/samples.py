@@ -63,6 +63,7 @@ class HoldOut:
         n_enough: int,
         per_unknown: float,
         share: float | None = None,
+        n_outputs: int = 1,
     ) -> HoldOut:
         """Decide before any row is looked at, from their number and what was asked for.
 
@@ -76,11 +77,13 @@ class HoldOut:
             Rows that are ample: the reserve is taken from what is beyond.
         share : float, optional
             Share of the rows that the user wants held out.
+        n_outputs : int
+            Each of them is an equation for the units.
         """
         if share is not None:
             return cls(min(max(1, round(share * n)), n - 3), 0)
         k = _EXPECTED_UNITS if isinstance(n_hidden, str) else n_hidden
-        unknowns = (k + 1) * (n_features + 1)
+        unknowns = n_features + 1 + k * (n_features + n_outputs) / n_outputs
         if not isinstance(n_hidden, str) and unknowns < n < _FEW * unknowns:
             few = max(1, n // _FRESH_OF_FEW)
             return cls(few, 0, few)

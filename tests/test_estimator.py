@@ -76,7 +76,7 @@ def test_what_is_no_network_is_said_to_be_a_fit():
     assert model.status_ is Status.NO_SIGNAL
     assert not model.result_.success
     assert not model.result_.score.beats_mean
-    assert any("a fit to 64 rows, not a recovery" in note for note in model.result_.diagnostics.notes)
+    assert any("a fit to 72 rows, not a recovery" in note for note in model.result_.diagnostics.notes)
     assert model.transform(X).shape == (600, len(model.components_))
 
 

@@ -65,6 +65,7 @@ def test_labels_that_are_met(change, status):
         ({"more_units_help": None}, Status.TOO_FEW_ROWS),
         ({"beats_mean": False}, Status.NO_SIGNAL),
         ({"beats_mean": False, "more_units_help": None}, Status.NO_SIGNAL),
+        ({"beats_mean": False, "n_fresh": 4}, Status.TOO_FEW_ROWS),
         ({"beats_mean": False, "more_units_help": True}, Status.NOT_A_SMALL_NETWORK),
         ({"repeats": True}, Status.NOT_A_SMALL_NETWORK),
         ({"loss": 1e-5, "active": (3,)}, Status.TOO_FEW_ROWS),

@@ -15,6 +15,8 @@ from netlearn.words import missed_epsilon, percent_up, rounded_up
 
 # Rows on the rarer side of a unit, in units of its d + 1 parameters, that determine it beyond doubt.
 ENOUGH_ACTIVE = 4
+# Held-out rows from which it means something that these are predicted no better than by their mean.
+_TELLS_SIGNAL = 5
 # Standard errors of skewness or kurtosis beyond which a reader is told that the inputs are not Gaussian.
 GAUSSIAN = 6.0
 # Share of the error on new rows that must go with more rows before a reader is advised to give them.
@@ -176,7 +178,7 @@ def _status(seen: Evidence) -> Status:
     if seen.more_units_help:
         return Status.NOT_A_SMALL_NETWORK
     if not seen.beats_mean:
-        return Status.NO_SIGNAL
+        return Status.NO_SIGNAL if seen.n_fresh >= _TELLS_SIGNAL else Status.TOO_FEW_ROWS
     if seen.more_units_help is None:
         return Status.TOO_FEW_ROWS
     return Status.NOT_A_SMALL_NETWORK if seen.repeats else Status.NOISE_LIMITED

@@ -144,3 +144,18 @@ def test_weights_reach_the_fit():
         fit = regularised(Problem(weighted(rows, weight), True), none, "auto", np.random.default_rng(0))
         values = fit.params.linearise(np.array([[1.0], [-1.0]]))[0]
         np.testing.assert_allclose(values, [slope, -slope], atol=0.1)
+
+
+def test_a_network_that_meets_any_labels_is_not_taken_for_one_that_predicts():
+    # With 42 unknowns one unit meets 22 labels whatever they are; moved by its standard error, which is zero, it still
+    # knows those that a fold leaves out.
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((22, 20))
+    y = X[:, 0] + 0.3 * rng.standard_normal(22)
+    problem = Problem(ArraySource(X, y), biases=True)
+    start = Params.from_planes(rng.standard_normal((1, 21)))
+    found = finish(problem, start)
+    assert found.loss < 1e-20
+    fit = regularised(problem, found, "auto", rng)
+    assert fit is not None
+    assert fit.params.n_hidden == 0

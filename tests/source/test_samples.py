@@ -64,10 +64,10 @@ def test_a_twentieth_judges_and_a_hundredth_certifies_whatever_the_labels():
         (600, 5, 2, 60, 90),
         # More than a quarter where that takes 90 rows, up to half.
         (200, 3, 1, 20, 70),
-        (160, 3, 1, 20, 60),
+        (160, 3, 1, 16, 64),
         # What learns keeps five rows for each of (k + 1)(d + 1) unknowns: here 150 of 180, then all.
-        (180, 14, 1, 20, 10),
-        (150, 14, 1, 20, 0),
+        (180, 14, 1, 18, 12),
+        (150, 14, 1, 15, 0),
         # With fewer than 2.5 rows for each unknown of the width asked for, hardly any are held out.
         (700, 30, 10, 14, 0),
         (900, 30, 10, 20, 0),
@@ -75,8 +75,9 @@ def test_a_twentieth_judges_and_a_hundredth_certifies_whatever_the_labels():
         # Where the number of units is not known, four are expected.
         (700, 30, "auto", 20, 0),
         (1_100, 30, "auto", 100, 175),
-        # Of very few rows a fifth.
-        (50, 3, 1, 10, 0),
+        # Of few rows a tenth, but one at least.
+        (50, 3, 1, 5, 5),
+        (30, 5, "auto", 3, 0),
         (9, 3, 1, 1, 0),
         (4, 3, 1, 1, 0),
     ],
@@ -96,8 +97,8 @@ def test_a_share_that_is_asked_for_is_held_out_to_the_end(n, share, fresh):
 
 
 def test_fewer_rows_are_enough_for_a_lower_confidence():
-    assert of(n_enough=45)(140) == HoldOut(20, 25)
-    assert of(n_enough=90)(140) == HoldOut(20, 50)  # half of the rows
+    assert of(n_enough=45)(140) == HoldOut(14, 31)
+    assert of(n_enough=90)(140) == HoldOut(14, 56)  # half of the rows
 
 
 @pytest.mark.parametrize("d", [1, 7])
@@ -122,14 +123,14 @@ def test_the_division_is_a_function_of_rng_alone():
 @pytest.mark.statistical
 @pytest.mark.parametrize("part", ["fresh", "reserve"])
 def test_every_row_is_as_likely_to_certify(part):
-    # 2000 divisions of 160 rows, of which 20 certify and 60 are in the reserve: a row's count is binomial, and the
+    # 2000 divisions of 160 rows, of which 16 certify and 64 are in the reserve: a row's count is binomial, and the
     # largest deviation over 160 rows exceeds 6 standard deviations with probability below 1e-6 (normal tail, union
     # bound).
     counts = np.zeros(160)
     for seed in range(2000):
         samples = split(*numbered(160), np.random.default_rng(seed), of())
         counts[getattr(samples, part).in_memory().y.astype(int)] += 1
-    p = {"fresh": 20, "reserve": 60}[part] / 160
+    p = {"fresh": 16, "reserve": 64}[part] / 160
     width = 6 * np.sqrt(2000 * p * (1 - p))
     assert np.max(np.abs(counts - 2000 * p)) <= width
     # Negative control: a division that takes the first rows is seen.

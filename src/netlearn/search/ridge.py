@@ -39,7 +39,9 @@ _AUTO_WIDTH = 8
 _MOST_OPERATIONS = 2**27
 # Columns up to which a matrix of them all is nothing to speak of.
 _MOST_FEATURES = 4000
+# Folds; and divisions into folds that choose the ridge of a linear fit, which one division alone can mislead.
 _N_FOLDS = 5
+_N_DIVISIONS = 4
 _BETAS = np.geomspace(1e3, 1e-4, 22)
 _FALLING = np.geomspace(1.0, 1e-5, 8)
 _RISING = np.geomspace(1e-5, 1e-1, 5)
@@ -48,8 +50,9 @@ _LEAPS, _MOST_ROUNDS, _LEAST_GAIN = 4, 20, 1e-3
 _RELAXATION = 1.5
 # How far the network that was found is moved, in standard errors; and a ridge that stands for none.
 _SHAKE, _SMALL = 2.0, 1e-7
-# Share by which units, and then a ridge on them, must lower the error of the folds.
+# Share by which units, and then a ridge on them, must lower the error of the folds; and by how many standard errors.
 _WORTHWHILE = 0.05
+_STANDARD_ERRORS = 2.0
 
 Ridge = tuple[float, float]  # alpha, beta
 
@@ -90,25 +93,29 @@ def regularised(
     held = rows.in_memory()
     weight = np.ones(N) if rows.weight is None else rows.weight
     everything = _Rows(to_numpy(held.X) @ to_columns, to_numpy(held.y), weight, biases)
-    folds = _folds(everything, rng)
+    folds, *others = (_folds(N, rng) for _ in range(_N_DIVISIONS))
     d = everything.X.shape[1]
 
-    affine = _Path(Params.affine_only(np.zeros((1, d + 1))), [(1.0, beta) for beta in _BETAS])
-    index, error = affine.best(folds, rng)
-    beta = affine.ridges[index][1]
+    linear = Params.affine_only(np.zeros((1, d + 1)))
+    betas = _Path(linear, [(1.0, beta) for beta in _BETAS])
+    ridge = betas.ridges[betas.best(everything, sum(others, folds), rng)[0]]
+    affine, beta = _Path(linear, [ridge]), ridge[1]
     start = found.params.in_coordinates(np.linalg.pinv(to_columns))
     as_found = _Path(start, [(_SMALL, _SMALL)], shake=_SHAKE)
     softened = _Path(start, [(alpha, alpha * beta) for alpha in _RISING], shake=_SHAKE)
     planes = Params.from_planes(spread_planes(width, d, rng, biases=biases))
     anew = _Path(planes, [(alpha, beta) for alpha in _FALLING], leaps=_LEAPS)
-    best, least = (affine, index), error
-    for path in (as_found, softened, anew) if found.params.n_hidden else (anew,):
+    path, (index, squares) = affine, affine.best(everything, folds, rng)
+    # A network with as many unknowns as rows meets these whatever they are, and no fold could tell.
+    is_known = found.params.n_hidden and budget.has(
+        rows, problem.shape(found.params.n_hidden), budget.DETERMINED
+    )
+    for other in (as_found, softened, anew) if is_known else (anew,):
         if problem.deadline():
             return None
-        index, error = path.best(folds, rng)
-        if error < (1 - _WORTHWHILE) * least:
-            best, least = (path, index), error
-    path, index = best
+        chosen, errors = other.best(everything, folds, rng)
+        if _clearly_less(errors, squares, weight):
+            path, index, squares = other, chosen, errors
     if path is as_found:
         return None
     fit = list(path.followed(everything, path.start, index + 1))[-1]
@@ -142,24 +149,40 @@ class _Path:
             current = rows.descended(current, ridge, self.leaps)
             yield current
 
-    def errors(self, folds: Sequence[tuple[_Rows, _Rows]], rng: np.random.Generator) -> np.ndarray:
-        """Return the mean square on rows that were left out, for each ridge."""
-        errors = []
-        for train, test in folds:
+    def squares(self, rows: _Rows, folds: Sequence[np.ndarray], rng: np.random.Generator) -> np.ndarray:
+        """Return the squared error of each row in fits without its fold, for each ridge; shape (n_ridges, n)."""
+        squares = np.zeros((len(self.ridges), len(rows.y)))
+        for left_out in folds:
+            train, test = rows.without(left_out), rows.only(left_out)
             start = train.shaken(self.start, self.shake, rng) if self.shake else self.start
-            errors.append([test.loss(fit) for fit in self.followed(train, start)])
-        return np.average(errors, axis=0, weights=[test.weight.sum() for _, test in folds])
+            for i, fit in enumerate(self.followed(train, start)):
+                squares[i, left_out] += test.squares(fit)
+        return squares * len(rows.y) / sum(map(len, folds))
 
-    def best(self, folds: Sequence[tuple[_Rows, _Rows]], rng: np.random.Generator) -> tuple[int, float]:
-        """Return which of the ridges does best on rows that were left out, and its mean square there."""
-        errors = self.errors(folds, rng)
-        return int(np.argmin(errors)), float(np.min(errors))
+    def best(
+        self, rows: _Rows, folds: Sequence[np.ndarray], rng: np.random.Generator
+    ) -> tuple[int, np.ndarray]:
+        """Return which of the ridges does best on rows that were left out, and its squared errors on them."""
+        squares = self.squares(rows, folds, rng)
+        index = int(np.argmin(np.average(squares, axis=1, weights=rows.weight)))
+        return index, squares[index]
 
 
-def _folds(rows: _Rows, rng: np.random.Generator) -> list[tuple[_Rows, _Rows]]:
-    """Return pairs of rows to fit and rows left out, each row left out once."""
-    parts = np.array_split(rng.permutation(len(rows.y)), min(_N_FOLDS, len(rows.y)))
-    return [(rows.without(part), rows.only(part)) for part in parts]
+def _folds(n_rows: int, rng: np.random.Generator) -> list[np.ndarray]:
+    """Return the rows of each fold."""
+    return np.array_split(rng.permutation(n_rows), min(_N_FOLDS, n_rows))
+
+
+def _clearly_less(squares: np.ndarray, others: np.ndarray, weight: np.ndarray) -> bool:
+    """Whether the mean of some squared errors is lower by a share that matters, and by more than its standard error.
+
+    Of several fits that do equally well one does best by chance, and it is not the simplest.
+    """
+    gain = others - squares
+    mean = np.average(gain, weights=weight)
+    share = weight / weight.sum()
+    error = np.sqrt(np.sum((share * (gain - mean)) ** 2))
+    return bool(mean > max(_WORTHWHILE * np.average(others, weights=weight), _STANDARD_ERRORS * error))
 
 
 @dataclass(frozen=True)
@@ -177,8 +200,11 @@ class _Rows:
     def without(self, rows: np.ndarray) -> _Rows:
         return self.only(np.setdiff1d(np.arange(len(self.y)), rows))
 
+    def squares(self, params: Params) -> np.ndarray:
+        return params.residual(self.X, self.y) ** 2
+
     def loss(self, params: Params) -> float:
-        return float(np.average((self.y - params.linearise(self.X)[0]) ** 2, weights=self.weight))
+        return float(np.average(self.squares(params), weights=self.weight))
 
     def _objective(self, params: Params, ridge: Ridge) -> float:
         alpha, beta = ridge

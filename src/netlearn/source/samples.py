@@ -20,8 +20,9 @@ from netlearn.source.stream import Streamed, gathered
 _JUDGE_SHARE = 20
 # One row in so many is fresh to the end, with noisy labels too, where each row held out costs accuracy.
 _FRESH_SHARE = 100
-# At least 20, but no more than a fifth of all rows; and up to 100, a tenth of all, where rows are ample.
-_FEW_FRESH, _ENOUGH_FRESH = 20, 100
+# At least 20, and up to 100 where rows are ample, but no more than a tenth of all: few are worth more to a fit.
+_FEW_FRESH = 20
+_ENOUGH_FRESH = 100
 # With fewer rows than this for each unknown of the width asked for, every row is needed to find it. If labels are
 # exact, rows beyond the unknowns are evidence enough, and if they are not, no held-out rows will help.
 _FEW = 2.5
@@ -88,7 +89,7 @@ class HoldOut:
             few = max(1, n // _FRESH_OF_FEW)
             return cls(few, 0, few)
         spare = n - int(per_unknown * unknowns)
-        fewest = max(1, min(_FEW_FRESH, n // 5))
+        fewest = max(1, min(_FEW_FRESH, n // 10))
         n_fresh = min(max(n // _FRESH_SHARE, fewest, min(_ENOUGH_FRESH, n // 10, spare)), _MOST)
         wanted = max(n // _GENEROUS_SHARE, n_enough)
         return cls(n_fresh, max(0, min(wanted, n // 2, spare) - n_fresh))
@@ -191,7 +192,7 @@ def hold(
 
 def _n_judge(n: int) -> int:
     """Return how many of `n` rows are to compare candidates."""
-    return max(1, min(max(n // _JUDGE_SHARE, min(_FEW_FRESH, n // 5)), _MOST))
+    return max(1, min(max(n // _JUDGE_SHARE, min(_FEW_FRESH, n // 10)), _MOST))
 
 
 def checked_rows(X: Any, y: Any) -> Block:

@@ -46,13 +46,15 @@ _DAMPING = 1e-5
 # While exploring it is this times (P / N)^4: with two rows for each unknown 0.01 finds what 0.001 and 0.1 miss, and
 # inside a plane of weights that cancel, with a hundred, 1e-8 finds what 0.01 misses.
 _EXPLORING = 0.07
+# Mean square below which the damping falls with it: what is explained by then needs no help.
+_FAR = 1e-2
 # Sweeps that leave more than this share of the loss are the last ones: labels are not exact, or units too close.
 _WORTH_SWEEPING = 0.5
 # Share of the best loss down to which it must come for exploring to be called progress; and the loss below which
 # patience is short: there an exact solution is a few rounds away, and what creeps is no network.
 _PROGRESS = 0.95
 _PAST_PLATEAUS = 1e-3
-_SHORT_PATIENCE = 10
+SHORT_PATIENCE = 10
 # A candidate is not worth fitting further when three rounds gain less than this share of its loss.
 CANDIDATE_GAIN = 0.05
 # Rounds in a row that gain too little, after which a fit is at its minimum; and how often a step is halved.
@@ -120,9 +122,16 @@ def descend(problem: Problem, start: Params, rule: Rule[AnyPoint]) -> Fit:
     return Fit(best.params, best.loss, tuple(trace), n_products)
 
 
-def explore(problem: Problem, start: Params, *, max_rounds: int = 400, patience: int = 40) -> Fit:
+def explore(
+    problem: Problem,
+    start: Params,
+    *,
+    max_rounds: int = 400,
+    patience: int = 40,
+    patience_near: int = SHORT_PATIENCE,
+) -> Fit:
     """Search for the basin of the solution with over-relaxed steps, and stop inside it or when stalled."""
-    return descend(problem, start, Explore(max_rounds, patience))
+    return descend(problem, start, Explore(max_rounds, patience, patience_near))
 
 
 def finish(
@@ -145,10 +154,12 @@ class Explore:
     max_rounds : int
     patience : int
         Rounds in which the best loss must fall by 5 %.
+    patience_near : int
+        The same for a loss that is small already.
     """
 
-    def __init__(self, max_rounds: int, patience: int):
-        self.max_rounds, self._patience = max_rounds, patience
+    def __init__(self, max_rounds: int, patience: int, patience_near: int):
+        self.max_rounds, self._patience, self._patience_near = max_rounds, patience, patience_near
         self._reference, self._idle, self._first = np.inf, 0, True
 
     def begin(self, problem: Problem, start: Params) -> Linearised:
@@ -160,14 +171,15 @@ class Explore:
         self._idle += 1
         if best.loss < _PROGRESS * self._reference:
             self._reference, self._idle = best.loss, 0
-        patience = min(self._patience, _SHORT_PATIENCE) if best.loss < _PAST_PLATEAUS else self._patience
+        patience = min(self._patience, self._patience_near) if best.loss < _PAST_PLATEAUS else self._patience
         return best.loss < NEAR**2 or self._idle >= patience
 
     def step(self, problem: Problem, point: Linearised, best: Linearised) -> tuple[Linearised, int]:
         """Go beyond the solution of the least squares, unless the start's units have no size or the end is near."""
         equations = point.equations
         shape = problem.shape(point.params.n_hidden)
-        damping = _EXPLORING * (shape.n_unknowns / shape.per_row / problem.rows.n_rows) ** 4
+        crowding = (shape.n_unknowns / shape.per_row / problem.rows.n_rows) ** 4
+        damping = _EXPLORING * crowding * min(1.0, point.loss / _FAR)
         step, spent = solved(equations, point.params, damping, tolerance=_TIGHT, max_products=_FEW_PRODUCTS)
         plain, self._first = self._first or best.loss < NEAR, False
         return Linearised.at(problem, point.params.moved(step if plain else _RELAXATION * step)), spent

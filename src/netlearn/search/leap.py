@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from netlearn.fit import NEAR, ROUNDING, Fit, Params, Problem, Shape, explore, finish
-from netlearn.fit.descend import CANDIDATE_GAIN
+from netlearn.fit.descend import CANDIDATE_GAIN, SHORT_PATIENCE
 from netlearn.fit.equations import is_huge
 from netlearn.search import budget
 from netlearn.search.starts import spread_planes, unused
@@ -61,7 +61,13 @@ def settle(problem: Problem, start: Params, *, max_rounds: int = 60) -> Fit:
 
 
 def leap(
-    problem: Problem, width: int, rng: np.random.Generator, *, known: Params | None = None, patience: int = 40
+    problem: Problem,
+    width: int,
+    rng: np.random.Generator,
+    *,
+    known: Params | None = None,
+    patience: int = 40,
+    patience_near: int = SHORT_PATIENCE,
 ) -> Fit:
     """Fit a wide network from random units, and those of an earlier fit if there is one.
 
@@ -75,6 +81,8 @@ def leap(
         Units to start from besides random ones.
     patience : int
         Rounds in which the loss must fall by 5 %.
+    patience_near : int
+        The same for a loss that is small already.
     """
     rows, d = problem.rows, problem.rows.n_features
     n_known = 0 if known is None else known.n_hidden
@@ -87,4 +95,4 @@ def leap(
     # Over-relaxed steps find their way sooner by exact gradients; where a round takes a GPU long, half the bytes count.
     if is_huge(some, shape.n_unknowns):
         some = rough(some)
-    return explore(problem.on(some), start, patience=patience)
+    return explore(problem.on(some), start, patience=patience, patience_near=patience_near)

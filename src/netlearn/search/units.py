@@ -45,6 +45,8 @@ _INSIDE = 20_000
 # Rounds in which a wide fit must gain 5 %: where rows are ample, and where they are few and another start costs little.
 _HASTY = 10
 _PATIENT = 40
+# The same for a smooth function, which units approach ever more slowly.
+_SLOW = 20
 # Rounds that fit noisy labels on more rows than a wide fit takes.
 _ROUNDS = 6
 # Rows times unknowns squared of a round that takes a tenth of a second.
@@ -55,8 +57,10 @@ _NEXT_TO_NOTHING = 2**18
 # known, and where it is not. Noise looks like a width that is too small, so there fewer must do.
 _ALL_STARTS = 2**31
 _ALL_STARTS_BLINDLY = 2**30
+# Width of these in units of the widest that rows allow, at least: half as many units again as are needed do best.
+_NEARLY = 0.85
 # Starts on few rows at least, where no width is known, and the held-out error above which they are worth a try.
-_FEW_STARTS = 2
+_FEW_STARTS = 1
 _POOR = 1e-3
 # Mean square that a network has which lacks some units: a fit below it that is not exact is one of no network.
 _LACKS_UNITS = 2e-3
@@ -205,20 +209,18 @@ def _many_starts(search: Search, at_most: int | None, attempts: int) -> Iterator
         start = search.without_biases() if attempt % every == every - 1 else search
         shape = start.problem.shape(1)
         if at_most is None:
-            width = int(
-                search.rng.uniform(0.7, 1.0) * min(_MOST_UNITS, budget.widest(n, shape, budget.WIDE_START))
-            )
+            widest = min(_MOST_UNITS, budget.widest(n, shape, budget.WIDE_START))
+            width = int(search.rng.uniform(_NEARLY, 1.0) * widest)
         else:
             width = budget.affordable(at_most, n, shape, _SURPLUS[attempt % len(_SURPLUS)])
+        cost = n * start.problem.shape(width).n_unknowns ** 2
+        most = max(attempts, (_ALL_STARTS_BLINDLY if at_most is None else _ALL_STARTS) // cost)
         if width < 1 or search.problem.deadline():
             return
         search.tell(f"a fit with {width} units, start {attempt + 1}")
         wide = start.judge.judged(leap(start.problem, width, search.rng, patience=_PATIENT))
-        cost = n * start.problem.shape(width).n_unknowns ** 2
-        cheap = (_ALL_STARTS_BLINDLY if at_most is None else _ALL_STARTS) // cost
-        most = min(search.most_starts, max(attempts, cheap))
-        last = attempt + 1 >= most
-        if wide.loss < NEAR or last:
+        last = attempt + 1 >= min(most, search.most_starts)
+        if wide.loss < NEAR or (last and at_most is not None):
             yield _narrowed(start, wide, at_most, "wide")
         if last:
             search.limited = True
@@ -231,15 +233,18 @@ def _growing(search: Search, found: list[Fit]) -> Iterator[Fit]:
     widest = min(_MOST_UNITS, budget.widest(search.train.n_rows, problem.shape(1), budget.WIDE_START))
     best = min(found, key=lambda fit: fit.score)
     width = max(_FIRST_WIDTH, _PER_DIMENSION * search.V.shape[1] + 8, 2 * best.params.n_hidden)
-    wide, few, no_network = best, width > widest, False
-    while width <= widest and not problem.deadline():
-        search.tell(f"a wide fit with {width} units")
+    wide, few, no_network, slow = best, width > widest, False, False
+    while width <= widest and not slow and not problem.deadline():
         few = not budget.has(search.train, problem.shape(width), budget.EXPLORE)
-        trial = _wide(search, width, few)
         no_network = no_network or _is_no_network(search, wide)
+        slow = few and no_network
+        if slow:  # a smooth function is bent by any number of units: as many as rows determine
+            width = max(width, budget.widest(search.train.n_rows, problem.shape(1), budget.IF_EXACT))
+        search.tell(f"a wide fit with {width} units")
+        trial = _wide(search, width, few, slow=slow)
         if trial.score > (1 - _WORTHWHILE) * wide.score and no_network:
             # Units that serve to bend a smooth function are good wherever they are: more are added to them.
-            trial = _wide(search, width, few, wide.params)
+            trial = _wide(search, width, few, wide.params, slow=slow)
         if trial.score > (1 - _WORTHWHILE) * wide.score:
             break
         wide = trial
@@ -259,12 +264,15 @@ def _growing(search: Search, found: list[Fit]) -> Iterator[Fit]:
         yield from _many_starts(search, None, _FEW_STARTS)
 
 
-def _wide(search: Search, width: int, few: bool, known: Params | None = None) -> Fit:
+def _wide(search: Search, width: int, few: bool, known: Params | None = None, *, slow: bool = False) -> Fit:
     """Return a wide fit, and what held-out rows say of it."""
     problem, judge = search.problem, search.judge
     ample = budget.has(search.train, problem.shape(width), budget.IF_EXACT)
-    patience = _HASTY if ample else _PATIENT
-    fit = judge.judged(leap(problem, width, search.rng, known=known, patience=patience))
+    patience = _SLOW if slow else _HASTY if ample else _PATIENT
+    wide = leap(
+        problem, width, search.rng, known=known, patience=patience, patience_near=_SLOW if slow else _HASTY
+    )
+    fit = judge.judged(wide)
     if fit.score < NEAR or few:
         return fit
     # Over-relaxed steps keep noise alive, and so do few rows.

@@ -38,6 +38,8 @@ _MOST_UNITS = 512
 _FEW_DIMENSIONS = 6
 _UNKNOWNS_INSIDE = 400
 _UNITS_INSIDE = 64
+# Units of the first fit inside, where a unit has more than three unknowns.
+_FIRST_INSIDE = 24
 _UNITS_ON_A_LINE = 200
 _MOST_TILTS = 11
 # Rows for emptying units inside a subspace.
@@ -307,12 +309,14 @@ def _inside_subspace(search: Search, at_most: int | None) -> Fit:
     if at_most is not None:
         width = 2 * at_most + 2 if r <= 2 else min(max(width, 2 * at_most + 2), 3 * at_most + 2)
     widest = max(1, budget.widest(search.train.n_rows, problem.shape(1), budget.DETERMINED))
-    width = min(width, widest)
+    # One start in twenty ends in a poor minimum, which can look like noise; with more units fewer do.
+    wider = width if at_most is None else 3 * width // 2
+    if r > 2:
+        width = min(width, max(_FIRST_INSIDE, 3 * (at_most or 0) // 2))
+    width, wider = min(width, widest), min(wider, widest)
     search.tell(f"{width} units inside the {r}-dimensional subspace")
     fit, search.V = fit_in_subspace(problem, V, width, search.rng, max_tilts=_MOST_TILTS)
     if fit.loss > NEAR and not problem.deadline():
-        # One start in twenty ends in a poor minimum, which can look like noise; with more units fewer do.
-        wider = width if at_most is None else min(3 * width // 2, widest)
         again, other = fit_in_subspace(problem, V, wider, search.rng, max_tilts=_MOST_TILTS)
         if again.loss < (1 - _WORTHWHILE) * fit.loss:
             fit, search.V = again, other

@@ -9,7 +9,7 @@ import pytest
 from netlearn import teachers
 from netlearn.fit import Fit, Params, Problem
 from netlearn.search import budget
-from netlearn.search.judge import Judge, Verdict, loses_nothing, sum_of_squares
+from netlearn.search.judge import WORTH, Judge, Verdict, loses_nothing, paired_gain, sum_of_squares
 from netlearn.source import ArraySource
 from tests.fit import several, twins
 
@@ -178,3 +178,41 @@ def test_an_exact_fit_loses_nothing_down_to_rounding_or_what_schwarz_grants():
     assert not loses_nothing(unit(loss=1.001 * granted * 1e-14), larger, n, n_fewer)
     assert loses_nothing(unit(loss=1e-26), unit(loss=1e-30), n, n_fewer)
     assert not loses_nothing(unit(loss=1.1e-26), unit(loss=1e-30), n, n_fewer)
+
+
+# Widths.
+
+
+def test_the_smallest_fit_that_no_larger_one_clearly_beats_is_kept():
+    # Labels 1 +- 0.1: zero is off by 1, the constant 1 is right, and so is a network with a unit that does nothing.
+    own = judge(labels(1.0, 0.1))
+    right = Fit(Params(np.array([[0.0, 1.0]]), np.array([[1e-9, 0.0]]), np.ones((1, 1))), loss=0.01)
+    assert own.smallest_unbeaten([constant(0.0), right]) is right
+    assert own.smallest_unbeaten([constant(1.0), right]) is not right
+
+
+def test_a_wider_fit_gains_from_five_per_cent_on():
+    own = with_rows(100)
+    assert own.gains(unit(score=0.95), unit(score=1.0))
+    assert not own.gains(unit(score=0.951), unit(score=1.0))
+
+
+def test_unknowns_have_a_price_where_rows_are_ample_and_scores_decide_where_they_are_few():
+    # Four unknowns and forty rows: ample. The price of four more unknowns than none is a tenth of WORTH.
+    ample, few = with_rows(40), with_rows(39)
+    price = (1 + WORTH * 4 / 40) / (1 + WORTH * 2 / 40)
+    for factor, better in ((1.01, True), (0.99, False)):
+        assert ample.predicts_better(unit(loss=1.0 / price / factor), constant(0.0)) is better
+    assert few.predicts_better(unit(loss=9.0, score=0.9), unit(loss=1.0, score=1.0))
+    assert not few.predicts_better(unit(loss=0.1, score=1.1), unit(loss=1.0, score=1.0))
+
+
+def test_a_paired_gain_is_the_weighted_mean_and_its_standard_error():
+    rng = np.random.default_rng(0)
+    squares, others = rng.uniform(size=(2, 50))
+    gain, error = paired_gain(squares, others)
+    assert gain == pytest.approx(np.mean(others - squares))
+    assert error == pytest.approx(np.std(others - squares) / math.sqrt(50))
+    # A row of weight two is two rows that say the same, and counts as one of them.
+    doubled = paired_gain(squares, others, np.r_[2.0, np.ones(49)])
+    assert doubled[0] == pytest.approx(np.mean(np.r_[others - squares, others[0] - squares[0]]))

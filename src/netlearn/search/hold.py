@@ -20,6 +20,7 @@ from netlearn.backend import to_numpy
 from netlearn.backend.linalg import spd_solver
 from netlearn.fit import NEAR, Fit, Params, Problem, finish
 from netlearn.fit.descend import CANDIDATE_GAIN, solved
+from netlearn.search.judge import WORTH
 
 # Mean square that exact labels are taken to leave while surplus units are emptied: small against any unit that counts,
 # large against rounding.
@@ -46,9 +47,6 @@ _SHRINKS = 0.95
 _TOLERANCE = 1e-2
 _PRODUCTS = 60
 _DAMPING = 1e-9
-# A unit is kept where its gain exceeds by so much what q free numbers gain from noise: the price that is best for
-# prediction is about two.
-WORTH = 2.5
 # Unknowns up to which the normal matrix says what each unit is worth; beyond, the Gram matrix of the signs does, which
 # is what it comes down to outside the span of the units.
 _MOST_UNKNOWNS = 1000

@@ -20,6 +20,11 @@ from netlearn.source.arrays import over_blocks
 _BEYOND_DOUBT = 4.0
 # Two attempts whose held-out errors agree this closely have found the same thing: what is left is noise.
 _AGREEMENT = 0.02
+# A wider fit must lower the held-out error by this share to be followed by a still wider one.
+_WORTHWHILE = 0.05
+# A unit is kept where its gain exceeds by so much what its free numbers gain from noise: the price that is best for
+# prediction is about two.
+WORTH = 2.5
 
 
 class Verdict(enum.Enum):
@@ -82,6 +87,30 @@ class Judge:
             return min((fit for fit in found if fit.params.n_hidden == widest), key=lambda fit: fit.loss)
         return min(found, key=lambda fit: fit.score)
 
+    def smallest_unbeaten(self, found: Sequence[Fit]) -> Fit:
+        """Return the smallest of some fits that no larger one clearly beats."""
+        best, *others = sorted(found, key=lambda fit: fit.params.n_hidden)
+        for fit in others:
+            n_more = self._n_unknowns(fit) - self._n_unknowns(best)
+            if self.compare(fit, best, n_more) is Verdict.BETTER:
+                best = fit
+        return best
+
+    def gains(self, wider: Fit, than: Fit) -> bool:
+        """Whether judging rows gain so much from a wider fit that a still wider one is worth a try."""
+        return wider.score <= (1 - _WORTHWHILE) * than.score
+
+    def predicts_better(self, one: Fit, other: Fit) -> bool:
+        """Whether a fit is better: by its mean square and a price of its unknowns; if rows are few, by its score."""
+        if not self.is_ample(max(one.params.n_hidden, other.params.n_hidden)):
+            return one.score < other.score
+        n = self.problem.rows.n_rows
+        first, second = (fit.loss * (1.0 + WORTH * self._n_unknowns(fit) / n) for fit in (one, other))
+        return first < (1.0 - 1e-3 / math.sqrt(n)) * second
+
+    def _n_unknowns(self, fit: Fit) -> int:
+        return self.problem.shape(fit.params.n_hidden).n_unknowns
+
     def compare(self, one: Fit, other: Fit, n_more: int) -> Verdict:
         """Compare a fit with one that has `n_more` unknowns less, or is as large.
 
@@ -100,10 +129,9 @@ class Judge:
         return paired
 
     def _paired(self, one: Fit, other: Fit) -> Verdict:
-        gain = self._squares(other.params) - self._squares(one.params)
-        error = _BEYOND_DOUBT * np.std(gain) / math.sqrt(len(gain))
-        mean = float(np.mean(gain))
-        return Verdict.BETTER if mean > error else Verdict.WORSE if mean < -error else Verdict.SAME
+        gain, error = paired_gain(self._squares(one.params), self._squares(other.params))
+        beyond = _BEYOND_DOUBT * error
+        return Verdict.BETTER if gain > beyond else Verdict.WORSE if gain < -beyond else Verdict.SAME
 
     def _schwarz(self, one: Fit, other: Fit) -> float:
         """Return how many unknowns the fitted rows would pay for the gain of one fit over the other."""
@@ -127,6 +155,17 @@ class Judge:
             return second <= (1 + share / 4) * first
         first, second = sorted(fit.score for fit in found)[:2]
         return second <= (1 + _AGREEMENT) * first
+
+
+def paired_gain(
+    squares: np.ndarray, others: np.ndarray, weight: np.ndarray | None = None
+) -> tuple[float, float]:
+    """Return by how much one fit's mean square error is below another's on the same rows, with its standard error."""
+    share = np.full(len(squares), 1.0) if weight is None else weight
+    share = share / share.sum()
+    gain = others - squares
+    mean = float(share @ gain)
+    return mean, float(np.linalg.norm(share * (gain - mean)))
 
 
 def sum_of_squares(rows: Source, params: Params) -> float:

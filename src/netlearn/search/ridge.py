@@ -31,6 +31,7 @@ from netlearn.backend.linalg import spd_root, spd_solver
 from netlearn.fit import Fit, Params, Problem
 from netlearn.inputs.whitening import ColumnWhitening, Whitening
 from netlearn.search import budget
+from netlearn.search.judge import paired_gain
 from netlearn.search.starts import spread_planes
 
 # Width that is tried where none is asked for.
@@ -174,15 +175,12 @@ def _folds(n_rows: int, rng: np.random.Generator) -> list[np.ndarray]:
 
 
 def _clearly_less(squares: np.ndarray, others: np.ndarray, weight: np.ndarray) -> bool:
-    """Whether the mean of some squared errors is lower by a share that matters, and by more than its standard error.
+    """Whether the mean of some squared errors is lower by a share that matters, and not by chance.
 
     Of several fits that do equally well one does best by chance, and it is not the simplest.
     """
-    gain = others - squares
-    mean = np.average(gain, weights=weight)
-    share = weight / weight.sum()
-    error = np.sqrt(np.sum((share * (gain - mean)) ** 2))
-    return bool(mean > max(_WORTHWHILE * np.average(others, weights=weight), _STANDARD_ERRORS * error))
+    gain, error = paired_gain(squares, others, weight)
+    return gain > max(_WORTHWHILE * np.average(others, weights=weight), _STANDARD_ERRORS * error)
 
 
 @dataclass(frozen=True)

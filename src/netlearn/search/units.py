@@ -18,7 +18,7 @@ from netlearn.fit import NEAR, Fit, Params, finish
 from netlearn.fit.descend import CANDIDATE_GAIN
 from netlearn.search import budget
 from netlearn.search.complete import completed
-from netlearn.search.hold import LEVEL, WORTH, narrowed
+from netlearn.search.hold import LEVEL, narrowed
 from netlearn.search.judge import Verdict
 from netlearn.search.leap import leap
 from netlearn.search.line import read_off
@@ -68,8 +68,8 @@ _POOR = 1e-3
 _LACKS_UNITS = 2e-3
 # Rows from which what a wide fit leaves can be called noise before a wider one is tried.
 _TELLING = 5_000
-# A doubled width must lower the held-out error by this share to be worth another doubling.
-_WORTHWHILE = 0.05
+# Share by which a second fit inside a subspace must be lower to be taken.
+_LOWER = 0.05
 # How often units are looked for in what a fit leaves.
 _COMPLETIONS = 4
 
@@ -107,7 +107,7 @@ def find_units(search: Search, asked: int | str, attempts: int = MOST_ATTEMPTS) 
             break  # noise, if little of it
         search.tell(f"{best.params.n_hidden} units, and what they leave")
         more = search.judged(completed(search.problem, best, at_most, search.rng), "completed")
-        if not _predicts_better(search, more, best):
+        if not judge.predicts_better(more, best):
             break
         best = more
     if judge.is_settled(best):
@@ -135,15 +135,7 @@ def _fewest(search: Search, best: Fit) -> Fit:
 
 def _best(search: Search, found: list[Fit], at_most: int | None) -> Fit:
     """Return the best fit of the width asked for; where none was, the smallest that no larger one clearly beats."""
-    if at_most is not None:
-        return search.judge.best_of(found)
-    best, *others = sorted(found, key=lambda fit: fit.params.n_hidden)
-    for fit in others:
-        n_more = search.problem.shape(fit.params.n_hidden).n_unknowns
-        n_more -= search.problem.shape(best.params.n_hidden).n_unknowns
-        if search.judge.compare(fit, best, n_more) is Verdict.BETTER:
-            best = fit
-    return best
+    return search.judge.smallest_unbeaten(found) if at_most is None else search.judge.best_of(found)
 
 
 def _is_noise(search: Search, fit: Fit) -> bool:
@@ -244,10 +236,10 @@ def _growing(search: Search, found: list[Fit]) -> Iterator[Fit]:
             width = max(width, budget.widest(search.train.n_rows, problem.shape(1), budget.IF_EXACT))
         search.tell(f"a wide fit with {width} units")
         trial = _wide(search, width, few, slow=slow)
-        if trial.score > (1 - _WORTHWHILE) * wide.score and no_network:
+        if no_network and not search.judge.gains(trial, wide):
             # Units that serve to bend a smooth function are good wherever they are: more are added to them.
             trial = _wide(search, width, few, wide.params, slow=slow)
-        if trial.score > (1 - _WORTHWHILE) * wide.score:
+        if not search.judge.gains(trial, wide):
             break
         wide = trial
         if wide.score < NEAR:
@@ -318,25 +310,13 @@ def _inside_subspace(search: Search, at_most: int | None) -> Fit:
     fit, search.V = fit_in_subspace(problem, V, width, search.rng, max_tilts=_MOST_TILTS)
     if fit.loss > NEAR and not problem.deadline():
         again, other = fit_in_subspace(problem, V, wider, search.rng, max_tilts=_MOST_TILTS)
-        if again.loss < (1 - _WORTHWHILE) * fit.loss:
+        if again.loss < (1 - _LOWER) * fit.loss:
             fit, search.V = again, other
     some = problem.on(inside(problem.rows, search.V, _INSIDE))
     # What a subspace of fewer dimensions does not hold is left by any number of units inside it.
     level = 2 * fit.loss if r < d and fit.loss < NEAR else LEVEL
     fit = narrowed(some, fit, at_most, level)
     return search.settled(replace(fit, params=search.of_all(fit.params.in_coordinates(search.V))), "subspace")
-
-
-def _predicts_better(search: Search, one: Fit, other: Fit) -> bool:
-    """Whether a fit is better: where rows are ample by its mean square and a price of its unknowns, else judged."""
-    if not search.judge.is_ample(max(one.params.n_hidden, other.params.n_hidden)):
-        return one.score < other.score
-    n = search.train.n_rows
-
-    def priced(fit):
-        return fit.loss * (1.0 + WORTH * search.problem.shape(fit.params.n_hidden).n_unknowns / n)
-
-    return priced(one) < (1.0 - 1e-3 / math.sqrt(n)) * priced(other)
 
 
 def choose_biases(search: Search, found: Fit) -> Fit:

@@ -5,6 +5,7 @@ import pytest
 
 from netlearn import Oracle, Status, asking, learn, learning, teachers
 from netlearn.network import ShallowNetwork
+from tests.fit.several import network
 
 
 def with_biases(seed, biases, d=6):
@@ -172,3 +173,13 @@ def test_the_budget_is_never_exceeded(budget):
     oracle = Oracle(network, n_features=6, budget=budget)
     learn(oracle, n_hidden=8, rng=0)
     assert oracle.n_queries <= budget
+
+
+@pytest.mark.parametrize(("copies", "fewest", "most"), [(False, 2_500, 4_000), (True, 9_000, 12_000)])
+def test_a_point_with_ten_labels_counts_as_ten_unless_they_repeat_each_other(copies, fewest, most):
+    # 17 x 41 unknowns for one output at ten points each, and 2,000 for the certificate; ten outputs share them.
+    f = network(16, 40, 1 if copies else 10, 0)
+    oracle = Oracle((lambda X: np.tile(f(X), 10)) if copies else f, n_features=40)
+    result = learn(oracle, n_hidden=16, rng=0)
+    assert result.status is Status.RECOVERED
+    assert fewest < oracle.n_queries < most

@@ -18,6 +18,7 @@ from netlearn.backend import Array
 from netlearn.certify import certify
 from netlearn.certify.law import STANDARD
 from netlearn.fit import Shape
+from netlearn.inputs.labels import centre_and_scale, effective_rank
 from netlearn.result import LearnResult, Status
 from netlearn.run import Clock, Options
 from netlearn.search import budget
@@ -28,6 +29,8 @@ from netlearn.words import share_sentence
 
 # Points that an oracle without a budget is asked for at most.
 _MOST_UNASKED = 200_000
+# Units that are expected where their number is not given.
+_EXPECTED_UNITS = 8
 # Points of the first round besides an ample number; and by how much a round has more than the one before.
 _BESIDES, _GROWTH = 100, 4
 # Points for the certificate, and the share of a round that they may be at most where there is a budget.
@@ -101,8 +104,6 @@ class Asking:
         self._fresh = _Points(1.0)
         self._n_compared = 0
         self._repeats = False
-        k = 8 if options.n_hidden == "auto" else options.n_hidden
-        self._first = int(budget.AMPLE * Shape(k, oracle.n_features).n_unknowns) + _BESIDES
 
     def run(self) -> LearnResult:
         """Ask until the network is recovered, or more points would not help or may not be had."""
@@ -113,7 +114,7 @@ class Asking:
         return replace(result, diagnostics=replace(seen, rows=rows, notes=notes))
 
     def _asked(self) -> LearnResult:
-        wanted, best = self._first, None
+        wanted, best = self._first_round(), None
         while True:
             result = self._round(self._points, wanted, first=best is None)
             distance = self._differs_at(result) if _reproduces(result) else None
@@ -142,6 +143,21 @@ class Asking:
                 return replace(best, status=result.status, message=result.message) if out else best
             wanted *= _GROWTH
 
+    def _first_round(self) -> int:
+        """Return how many points to begin with: an ample number of equations, of which each output gives one."""
+        k = _EXPECTED_UNITS if self.options.n_hidden == "auto" else self.options.n_hidden
+        d = self.oracle.n_features
+        wanted = budget.AMPLE * Shape(k, d).n_unknowns
+        self.clock.enter("samples")
+        self._buy_fresh(int(wanted) + _BESIDES)
+        y = self._fresh.arrays[1]
+        if y.ndim == 2 and len(y) > 1:
+            centre, scale = centre_and_scale(y)
+            e = (y - centre) / scale
+            per_row = effective_rank(e.T @ e)
+            wanted = min(wanted, budget.AMPLE * Shape(k, d, y.shape[1]).n_unknowns / per_row)
+        return int(wanted) + _BESIDES
+
     def _may_have_more(self, result: LearnResult) -> bool:
         """Whether the network may have more units than it has."""
         asked = self.options.n_hidden
@@ -153,8 +169,6 @@ class Asking:
     def _round(self, points: _Points, wanted: int, *, first: bool = False) -> LearnResult:
         """Learn from `wanted` points, those of earlier rounds among them."""
         self.clock.enter("samples")
-        if not len(self._fresh):
-            self._buy_fresh(wanted)
         more = int(max(min(wanted - len(points), self.oracle.left), 0))
         radius = points.radius
         self.clock.tell(f"asking the oracle for {more:,} points" + (f" of spread {radius:g}" * (radius > 1)))

@@ -34,3 +34,10 @@ def rounding(y: np.ndarray, scale: float | np.ndarray) -> float:
             return 0.0
     size = np.sqrt(np.mean((y / scale) ** 2, axis=0))
     return float(_ROUNDINGS * np.finfo(np.float32).eps / 2 * float(np.max(size)))
+
+
+def effective_rank(covariance: np.ndarray) -> float:
+    """Return how many independent outputs some are worth: exp of the entropy of their principal variances."""
+    variances = np.maximum(np.linalg.eigvalsh(covariance), np.finfo(float).tiny)
+    shares = variances / np.sum(variances)
+    return float(np.exp(-np.sum(shares * np.log(shares))))

@@ -11,6 +11,7 @@ from netlearn.backend import as_like
 from netlearn.fit import NEAR, Fit, Params, Problem, finish
 from netlearn.fit.descend import CANDIDATE_GAIN
 from netlearn.fit.solve import conjugate_gradients
+from netlearn.inputs.labels import effective_rank
 from netlearn.search import budget
 from netlearn.search.judge import Judge
 from netlearn.search.leap import is_large, settle
@@ -63,7 +64,7 @@ class Search:
         search = cls(problem, pilot, Judge(problem, judging), nothing, rng, tell)
         if problem.n_outputs > 1:
             e = residuals(pilot, search.affine().params)
-            search.problem = replace(problem, per_row=_effective_rank(e.T @ e))
+            search.problem = replace(problem, per_row=effective_rank(e.T @ e))
             search.judge = replace(search.judge, problem=search.problem)
             search.mixture = random_mixture(problem.n_outputs, rng)
             search.mixture /= np.std(e @ search.mixture) or 1.0
@@ -132,10 +133,3 @@ class Search:
             fit = finish(problem, start.moved(step), max_rounds=rounds)
             self._affine = replace(self.judge.judged(fit), route="affine")
         return self._affine
-
-
-def _effective_rank(covariance: np.ndarray) -> float:
-    """Return how many independent labels some are worth: exp of the entropy of their principal variances."""
-    variances = np.maximum(np.linalg.eigvalsh(covariance), np.finfo(float).tiny)
-    shares = variances / np.sum(variances)
-    return float(np.exp(-np.sum(shares * np.log(shares))))

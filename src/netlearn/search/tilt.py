@@ -24,7 +24,7 @@ from netlearn.source import ArraySource, Source
 from netlearn.source.arrays import over_blocks
 
 # In units of the label variance: when the fit inside V is this good, a fit in full dimension takes over.
-_GOOD = 1e-6
+GOOD = 1e-6
 # Mean square from which on units move, too; and the share of it that a tilt must take off to be followed by another.
 _MOVE = 1e-3
 _HELPS = 0.7
@@ -124,7 +124,7 @@ def fit_in_subspace(
     fit = explore(there(V), start, max_rounds=_ROUNDS, patience=_PATIENCE if r < d else 2 * _PATIENCE)
     best = fit, V
     for _ in range(max_tilts):
-        if r == d or best[0].loss < _GOOD or problem.deadline():
+        if r == d or best[0].loss < GOOD or problem.deadline():
             break
         V = tilted(problem.rows, best[1], best[0].params, best[0].params.a)
         fit = explore(there(V), best[0].params, max_rounds=_ROUNDS, patience=_PATIENCE)

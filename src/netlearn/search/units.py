@@ -24,7 +24,7 @@ from netlearn.search.leap import leap
 from netlearn.search.line import read_off
 from netlearn.search.residual import NOTHING, unexplained
 from netlearn.search.search import Search
-from netlearn.search.tilt import fit_in_subspace, inside
+from netlearn.search.tilt import GOOD, fit_in_subspace, inside
 from netlearn.search.trimmed import few_stand_out
 
 # Widths of the wide fits in units of the width asked for, in the order tried.
@@ -40,6 +40,8 @@ _UNKNOWNS_INSIDE = 400
 _UNITS_INSIDE = 64
 # Units of the first fit inside, where a unit has more than three unknowns.
 _FIRST_INSIDE = 24
+# Fits inside at most, each half as wide again: one start in twenty ends in a poor minimum, with more units fewer do.
+_STARTS_INSIDE = 3
 _UNITS_ON_A_LINE = 200
 _MOST_TILTS = 11
 # Rows for emptying units inside a subspace.
@@ -301,17 +303,20 @@ def _inside_subspace(search: Search, at_most: int | None) -> Fit:
     if at_most is not None:
         width = 2 * at_most + 2 if r <= 2 else min(max(width, 2 * at_most + 2), 3 * at_most + 2)
     widest = max(1, budget.widest(search.train.n_rows, problem.shape(1), budget.DETERMINED))
-    # One start in twenty ends in a poor minimum, which can look like noise; with more units fewer do.
-    wider = width if at_most is None else 3 * width // 2
+    widest = min(widest, width if at_most is None else 3 * width // 2)
     if r > 2:
         width = min(width, max(_FIRST_INSIDE, 3 * (at_most or 0) // 2))
-    width, wider = min(width, widest), min(wider, widest)
-    search.tell(f"{width} units inside the {r}-dimensional subspace")
-    fit, search.V = fit_in_subspace(problem, V, width, search.rng, max_tilts=_MOST_TILTS)
-    if fit.loss > NEAR and not problem.deadline():
-        again, other = fit_in_subspace(problem, V, wider, search.rng, max_tilts=_MOST_TILTS)
-        if again.loss < (1 - _LOWER) * fit.loss:
-            fit, search.V = again, other
+    fit = replace(search.affine(), loss=math.inf)
+    for _ in range(_STARTS_INSIDE):
+        width = min(width, widest)
+        search.tell(f"{width} units inside the {r}-dimensional subspace")
+        trial, tilted = fit_in_subspace(problem, V, width, search.rng, max_tilts=_MOST_TILTS)
+        if trial.loss > (1 - _LOWER) * fit.loss:
+            break
+        fit, search.V = trial, tilted
+        if fit.loss < GOOD or problem.deadline():
+            break
+        width = 3 * width // 2
     some = problem.on(inside(problem.rows, search.V, _INSIDE))
     # What a subspace of fewer dimensions does not hold is left by any number of units inside it.
     level = 2 * fit.loss if r < d and fit.loss < NEAR else LEVEL

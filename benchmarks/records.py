@@ -3,6 +3,7 @@
     python -m benchmarks.records laptop                     # lines for one core, three seeds each (OMP_NUM_THREADS=1)
     python -m benchmarks.records gpu                        # lines for one GPU
     python -m benchmarks.records gpu --lines digits-128 wide-512 --seeds 1
+    python -m benchmarks.records markdown                   # writes docs/records_table.md from what was measured
 
 A classifier has one hidden layer, PyTorch's own initialisation, and is trained with Adam on digits enlarged to the size
 named and shifted at random. It is asked for its logits at points of N(0, I); a query gives ten numbers. Its error is
@@ -11,8 +12,10 @@ distances in L2(gamma), relative to the norm. `allowed` is what a line is held t
 """
 
 import argparse
+import csv
 import time
 from dataclasses import dataclass
+from pathlib import Path
 
 import torch
 from sklearn.datasets import load_digits
@@ -20,6 +23,7 @@ from sklearn.datasets import load_digits
 from benchmarks.machine import RESULTS, write
 from netlearn import learn, teachers
 
+PAGE = Path(__file__).parents[1] / "docs" / "records_table.md"
 N_FRESH = 20_000
 N_CLASSES = 10
 
@@ -180,12 +184,35 @@ def trained(
     return torch.nn.Sequential(*network[1:])  # of rows, not pictures
 
 
+def markdown() -> str:
+    """Return what was measured as a table, a row for each line: the worst of its seeds."""
+    heads = "network | where | width | rows | rows per parameter | equations per unknown | seconds | error | units"
+    lines = [f"| {heads} |", "|---" * 9 + "|"]
+    for where in ("laptop", "gpu"):
+        path = RESULTS / f"records_{where}.csv"
+        records = list(csv.DictReader(path.open(newline=""))) if path.exists() else []
+        for name in dict.fromkeys(record["line"] for record in records):
+            runs = [record for record in records if record["line"] == name]
+            one, seconds = runs[0], [float(run["seconds"]) for run in runs]
+            lines.append(
+                f"| {one['what']} | {'one core' if where == 'laptop' else 'one GPU'} | {one['width']} "
+                f"| {int(one['rows']):,} | {float(one['rows_per_parameter']):.2f} "
+                f"| {float(one['equations_per_unknown']):.1f} | {min(seconds):.0f} to {max(seconds):.0f} "
+                f"| {max(float(run['error']) for run in runs):.0e} "
+                f"| {', '.join(sorted({run['units'] for run in runs}))} |"
+            )
+    return "\n".join(lines) + "\n"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("where", choices=["laptop", "gpu"])
+    parser.add_argument("where", choices=["laptop", "gpu", "markdown"])
     parser.add_argument("--lines", nargs="*", help="some of the lines only")
     parser.add_argument("--seeds", type=int, default=3)
     options = parser.parse_args()
+    if options.where == "markdown":
+        PAGE.write_text(markdown(), encoding="utf-8")
+        return
     lines, device = (GPU, "cuda") if options.where == "gpu" else (LAPTOP, "cpu")
     X = as_learned(torch.randn((4000, 8), dtype=torch.float64, device=device))
     learn(X, abs(X[:, 0]), rng=0)  # loads the libraries

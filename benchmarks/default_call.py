@@ -272,6 +272,7 @@ def of_rows(most: int = 10_000_000) -> list[dict]:
                 "seconds": seconds,
                 "units": result.network.n_hidden,
                 "error": error,
+                "gigabytes": "",
             }
         )
         print(

@@ -164,8 +164,9 @@ def _attempts(search: Search, at_most: int | None, attempts: int, found: list[Fi
         0 < r <= min(_FEW_DIMENSIONS, search.train.n_features / 3)
         or search.train.n_features <= _FEW_DIMENSIONS
     ):
-        yield _inside_subspace(search, at_most)
-        if _is_noise(search, found[-1]):
+        fit, wider_gains = _inside_subspace(search, at_most)
+        yield fit
+        if not wider_gains and _is_noise(search, found[-1]):
             return
     if at_most is None:
         yield from _growing(search, found)
@@ -293,8 +294,8 @@ def _narrowed(search: Search, wide: Fit, at_most: int | None, route: str, *, at_
     return search.settled(narrowed(some, wide, at_most, at_minimum=at_minimum), route)
 
 
-def _inside_subspace(search: Search, at_most: int | None) -> Fit:
-    """Fit inside V, tilting it, and go on from there in full dimension."""
+def _inside_subspace(search: Search, at_most: int | None) -> tuple[Fit, bool]:
+    """Fit inside V, tilting it, and go on from there in full dimension; say whether more units gained inside."""
     problem, d = search.single(), search.train.n_features
     V = search.V if search.V.shape[1] and d > _FEW_DIMENSIONS else np.eye(d)
     r = V.shape[1]
@@ -304,24 +305,27 @@ def _inside_subspace(search: Search, at_most: int | None) -> Fit:
         width = 2 * at_most + 2 if r <= 2 else min(max(width, 2 * at_most + 2), 3 * at_most + 2)
     widest = max(1, budget.widest(search.train.n_rows, problem.shape(1), budget.DETERMINED))
     widest = min(widest, width if at_most is None else 3 * width // 2)
-    if r > 2:
-        width = min(width, max(_FIRST_INSIDE, 3 * (at_most or 0) // 2))
-    fit = replace(search.affine(), loss=math.inf)
+    good = NEAR
+    if r > 2:  # there the first fit is a narrow one
+        width, good = min(width, max(_FIRST_INSIDE, 3 * (at_most or 0) // 2)), GOOD
+    fit, wider_gains = replace(search.affine(), loss=math.inf), False
     for _ in range(_STARTS_INSIDE):
         width = min(width, widest)
         search.tell(f"{width} units inside the {r}-dimensional subspace")
         trial, tilted = fit_in_subspace(problem, V, width, search.rng, max_tilts=_MOST_TILTS)
+        wider_gains = trial.loss <= (1 - _LOWER) * fit.loss < math.inf
         if trial.loss > (1 - _LOWER) * fit.loss:
             break
         fit, search.V = trial, tilted
-        if fit.loss < GOOD or problem.deadline():
+        if fit.loss < good or problem.deadline():
             break
         width = 3 * width // 2
     some = problem.on(inside(problem.rows, search.V, _INSIDE))
     # What a subspace of fewer dimensions does not hold is left by any number of units inside it.
     level = 2 * fit.loss if r < d and fit.loss < NEAR else LEVEL
     fit = narrowed(some, fit, at_most, level)
-    return search.settled(replace(fit, params=search.of_all(fit.params.in_coordinates(search.V))), "subspace")
+    fit = replace(fit, params=search.of_all(fit.params.in_coordinates(search.V)))
+    return search.settled(fit, "subspace"), wider_gains
 
 
 def choose_biases(search: Search, found: Fit) -> Fit:

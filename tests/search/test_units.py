@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from netlearn import teachers
+from netlearn import learn, teachers
 from netlearn.fit import Fit, Params, Problem
 from netlearn.network import ShallowNetwork
 from netlearn.search.judge import Judge
@@ -223,3 +223,11 @@ def test_a_fit_that_is_near_is_finished_before_it_is_judged():
     far = replace(judged, params=true.keep(np.array([0])), loss=1.0)
     few = replace(search, problem=problem.on(rows.head(50)), judge=Judge(problem.on(rows.head(50)), rows))
     assert few.judged(far, "there").params is far.params
+
+
+@pytest.mark.parametrize("n", range(4, 14))
+def test_so_few_rows_that_no_width_is_left_end_in_a_status(n):
+    # Three outputs of three features: the width that rows allow is negative, and its unknowns may count as none.
+    rng = np.random.default_rng(n)
+    result = learn(rng.standard_normal((n, 3)), rng.standard_normal((n, 3)), rng=0)
+    assert not result.success

@@ -210,10 +210,10 @@ def _many_starts(search: Search, at_most: int | None, attempts: int) -> Iterator
             width = int(search.rng.uniform(_NEARLY, 1.0) * widest)
         else:
             width = budget.affordable(at_most, n, shape, _SURPLUS[attempt % len(_SURPLUS)])
-        cost = n * start.problem.shape(width).n_unknowns ** 2
-        most = max(attempts, (_ALL_STARTS_BLINDLY if at_most is None else _ALL_STARTS) // cost)
         if width < 1 or search.problem.deadline():
             return
+        cost = n * start.problem.shape(width).n_unknowns ** 2
+        most = max(attempts, (_ALL_STARTS_BLINDLY if at_most is None else _ALL_STARTS) // cost)
         search.tell(f"a fit with {width} units, start {attempt + 1}")
         wide = start.judge.judged(leap(start.problem, width, search.rng, patience=_PATIENT))
         last = attempt + 1 >= min(most, search.most_starts)
@@ -313,8 +313,9 @@ def _inside_subspace(search: Search, at_most: int | None) -> tuple[Fit, bool]:
         width = min(width, widest)
         search.tell(f"{width} units inside the {r}-dimensional subspace")
         trial, tilted = fit_in_subspace(problem, V, width, search.rng, max_tilts=_MOST_TILTS)
-        wider_gains = trial.loss <= (1 - _LOWER) * fit.loss < math.inf
-        if trial.loss > (1 - _LOWER) * fit.loss:
+        gains = trial.loss <= (1 - _LOWER) * fit.loss
+        wider_gains = gains and math.isfinite(fit.loss)
+        if not gains:
             break
         fit, search.V = trial, tilted
         if fit.loss < good or problem.deadline():

@@ -209,6 +209,7 @@ def main() -> None:
     parser.add_argument("where", choices=["laptop", "gpu", "markdown"])
     parser.add_argument("--lines", nargs="*", help="some of the lines only")
     parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--out", type=Path, help="write these lines to a file of their own, after each of them")
     options = parser.parse_args()
     if options.where == "markdown":
         PAGE.write_text(markdown(), encoding="utf-8")
@@ -216,6 +217,11 @@ def main() -> None:
     lines, device = (GPU, "cuda") if options.where == "gpu" else (LAPTOP, "cpu")
     X = as_learned(torch.randn((4000, 8), dtype=torch.float64, device=device))
     learn(X, abs(X[:, 0]), rng=0)  # loads the libraries
+    hardware = {}
+    if device == "cuda":
+        memory = torch.cuda.get_device_properties(device).total_memory / 2**30
+        hardware["hardware"] = f"{torch.cuda.get_device_name(device)}, {memory:.0f} GiB"
+    path = options.out or (RESULTS / f"records_{options.where}.csv" if options.lines is None else None)
     records = []
     for name in options.lines or lines:
         for seed in range(options.seeds):
@@ -229,12 +235,8 @@ def main() -> None:
                 f"{record['status']}  {'ok' if ok else 'FAILED'}",
                 flush=True,
             )
-    hardware = {}
-    if device == "cuda":
-        memory = torch.cuda.get_device_properties(device).total_memory / 2**30
-        hardware["hardware"] = f"{torch.cuda.get_device_name(device)}, {memory:.0f} GiB"
-    if options.lines is None:
-        write(RESULTS / f"records_{options.where}.csv", records, "torch", **hardware)
+        if path is not None:
+            write(path, records, "torch", **hardware)
 
 
 if __name__ == "__main__":

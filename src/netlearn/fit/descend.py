@@ -5,8 +5,8 @@ problem. Solving it, reading the new signs off, and repeating converges quadrati
 error of a round is the square of the share of rows whose sign changes.
 
 Far from the solution plain steps creep: neighbouring units trade rows back and forth. The rule `Explore` takes
-over-relaxed steps (1.5 times the least-squares step), which cross these plateaus in a quarter of the products, and
-lets the loss rise on the way; `Finish` takes plain steps and never lets it rise. Where X is large, and as long as
+over-relaxed steps (1.5 to 1.8 times the least-squares step), which cross these plateaus in a quarter of the products,
+and lets the loss rise on the way; `Finish` takes plain steps and never lets it rise. Where X is large, and as long as
 labels look exact, sweeps of `sweep.py` take the place of its rounds. The rule for rows that are read from files is in
 `stream.py`.
 """
@@ -24,9 +24,15 @@ from netlearn.fit.problem import NEAR, ROUNDING, Fit, Problem
 from netlearn.fit.solve import conjugate_gradients, direct
 from netlearn.fit.sweep import is_single, pays, swept
 
-# Measured on positive, orthonormal and random teachers: 1.5 needs a quarter of the products of 1.0,
-# 0.7 twice as many, and 1.9 diverges on some.
-_RELAXATION = 1.5
+# Steps while exploring, in units of the least-squares step. Measured on positive, orthonormal and random teachers: 1.5
+# needs a quarter of the products of 1.0, 0.7 twice as many, and 1.9 diverges on some.
+_USUAL = 1.5
+# Fits with fewer rows for each unknown than this that come to a plateau go on with longer steps, which keep all units
+# moving, and are shortened by 0.1 whenever they have brought nothing, down to the usual ones. 512 units in 128 dimensions
+# with three rows for each unknown of the wide fit stay on a plateau for ever with 1.5 and leave it with 1.75.
+_LONGEST, _SHORTER, _FEW_ROWS = 1.8, 0.1, 7.0
+# Parts of the patience after which the first plateau is left, and after which long steps are shortened.
+_PLATEAU, _STAGE = 4, 2
 # The normal matrix costs N P^2 operations, a product 4 N P: with at most M products to replace, it pays up to
 # P = 4 M unknowns. With many more units than dimensions the preconditioner of the conjugate gradients is blind
 # (the units span everything) and all M products are spent to little effect: there it pays for longer.
@@ -43,9 +49,11 @@ _LAST_TOLERANCE = 1e-3
 _SINGLE_TOLERANCE = 1e-6
 # Levenberg damping of every step, relative to whitened inputs; `Finish` lets it fade with the loss.
 _DAMPING = 1e-5
-# While exploring it is this times (P / N)^4: with two rows for each unknown 0.01 finds what 0.001 and 0.1 miss, and
-# inside a plane of weights that cancel, with a hundred, 1e-8 finds what 0.01 misses.
-_EXPLORING = 0.07
+# While exploring it is this times (P / N)^4, and never more than the second number. With 1.6 rows for each unknown 0.01
+# finds what 0.1 misses, with 2.6 rows 0.02 halves the rounds that 0.002 takes, and inside a plane of weights that
+# cancel, with a hundred, 1e-8 finds what 0.01 misses.
+_EXPLORING = 2.0
+_MOST_EXPLORING = 0.02
 # Mean square below which the damping falls with it: what is explained by then needs no help.
 _FAR = 1e-2
 # Sweeps that leave more than this share of the loss are the last ones: labels are not exact, or units too close.
@@ -55,6 +63,9 @@ _WORTH_SWEEPING = 0.5
 _PROGRESS = 0.95
 _PAST_PLATEAUS = 1e-3
 SHORT_PATIENCE = 10
+# Mean square below which all units are found. An exact solution then halves it every few rounds; what keeps it from
+# that are surplus units, which exchange rows with others for ever, and a penalty removes them (`search.hold`).
+_FOUND, _HALVED, _ROUNDS_TO_HALVE = 1e-6, 0.5, 3
 # A candidate is not worth fitting further when three rounds gain less than this share of its loss.
 CANDIDATE_GAIN = 0.05
 # Rounds in a row that gain too little, after which a fit is at its minimum; and how often a step is halved.
@@ -153,7 +164,7 @@ class Explore:
     ----------
     max_rounds : int
     patience : int
-        Rounds in which the best loss must fall by 5 %.
+        Rounds in which the loss must fall by 5 %.
     patience_near : int
         The same for a loss that is small already.
     """
@@ -161,28 +172,46 @@ class Explore:
     def __init__(self, max_rounds: int, patience: int, patience_near: int):
         self.max_rounds, self._patience, self._patience_near = max_rounds, patience, patience_near
         self._reference, self._idle, self._first = np.inf, 0, True
+        self._relaxation, self._may_lengthen = _USUAL, False
 
     def begin(self, problem: Problem, start: Params) -> Linearised:
         """Evaluate the start."""
+        self._may_lengthen = _crowding(problem, start) > 1 / _FEW_ROWS
         return Linearised.at(problem, start)
 
     def ended(self, point: Linearised, best: Linearised) -> bool:
-        """Say whether the loss is that of a solution, or no longer falls."""
+        """Say whether the loss is that of a solution, or no longer falls; on a plateau go on with other steps."""
+        long_steps = self._relaxation > _USUAL
+        # Long steps begin with a rise; whether they bring anything shows in their own losses.
+        loss = point.loss if long_steps else best.loss
+        found = best.loss < _FOUND
         self._idle += 1
-        if best.loss < _PROGRESS * self._reference:
-            self._reference, self._idle = best.loss, 0
-        patience = min(self._patience, self._patience_near) if best.loss < _PAST_PLATEAUS else self._patience
-        return best.loss < NEAR**2 or self._idle >= patience
+        if loss < (_HALVED if found else _PROGRESS) * self._reference:
+            self._reference, self._idle = loss, 0
+        if best.loss < NEAR**2:
+            return True
+        if found:
+            return self._idle >= _ROUNDS_TO_HALVE
+        if best.loss < _PAST_PLATEAUS:
+            return self._idle >= min(self._patience, self._patience_near)
+        if long_steps and self._idle >= self._patience // _STAGE:
+            self._take_steps(max(_USUAL, self._relaxation - _SHORTER))
+        elif self._may_lengthen and self._idle >= self._patience // _PLATEAU:
+            self._may_lengthen = False
+            self._take_steps(_LONGEST)
+        return self._idle >= self._patience
+
+    def _take_steps(self, relaxation: float) -> None:
+        self._relaxation, self._reference, self._idle = relaxation, np.inf, 0
 
     def step(self, problem: Problem, point: Linearised, best: Linearised) -> tuple[Linearised, int]:
         """Go beyond the solution of the least squares, unless the start's units have no size or the end is near."""
         equations = point.equations
-        shape = problem.shape(point.params.n_hidden)
-        crowding = (shape.n_unknowns / shape.per_row / problem.rows.n_rows) ** 4
-        damping = _EXPLORING * crowding * min(1.0, point.loss / _FAR)
+        damping = min(_EXPLORING * _crowding(problem, point.params) ** 4, _MOST_EXPLORING)
+        damping *= min(1.0, point.loss / _FAR)
         step, spent = solved(equations, point.params, damping, tolerance=_TIGHT, max_products=_FEW_PRODUCTS)
         plain, self._first = self._first or best.loss < NEAR, False
-        return Linearised.at(problem, point.params.moved(step if plain else _RELAXATION * step)), spent
+        return Linearised.at(problem, point.params.moved(step if plain else self._relaxation * step)), spent
 
 
 class Finish:
@@ -241,6 +270,12 @@ class Finish:
         if new is not None:
             self._idle = self._idle + 1 if 1.0 - new.loss / point.loss < self._least_gain else 0
         return new, spent
+
+
+def _crowding(problem: Problem, params: Params) -> float:
+    """Return how many unknowns there are for each equation."""
+    shape = problem.shape(params.n_hidden)
+    return shape.n_unknowns / shape.per_row / problem.rows.n_rows
 
 
 def first_lower(problem: Problem, point: Linearised, step: np.ndarray) -> Linearised | None:

@@ -257,6 +257,64 @@ class Params:
         """Return the network with only the given units (indices or mask), the affine part unchanged."""
         return Params(self.affine, self.planes[units], self.C[units])
 
+    def merged(self, level: float) -> Params:
+        r"""Return the network with pairs of units as one where that changes the mean square by less than `level`.
+
+        Where both have the same sign two units add C_i a^T + C_j b^T to the linear map. The nearest matrix of rank one
+        is one unit; what it leaves are the second singular value sigma and, with t the angle between both hyperplanes,
+        the share t / pi of the rows, on which the signs differ and |<a, (x,1)>| < t |a|: about sigma^2 + |a|^2 t^3 for
+        the shorter a. Units far from each other, of which one is shorter than that, are left to others to drop.
+        """
+        params = self
+        while params.n_hidden > 1:
+            cost, first, second = params._nearest_pairs()
+            pairs, taken = [], set()
+            for n in np.argsort(cost, kind="stable"):
+                if cost[n] >= level:
+                    break
+                if first[n] not in taken and second[n] not in taken:
+                    pairs.append((first[n], second[n]))
+                    taken |= {first[n], second[n]}
+            if not pairs:
+                break
+            i, j = np.array(pairs).T
+            params = params._with_sums(i, j)
+        return params
+
+    def _nearest_pairs(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return for each unit what it costs to make it one with the unit nearest to it, and both."""
+        u, length = _unit_rows(self.planes), np.linalg.norm(self.planes, axis=1)
+        cosines = np.abs(u @ u.T)
+        np.fill_diagonal(cosines, 0.0)
+        i, j = np.arange(len(u)), np.argmax(cosines, axis=1)
+        oriented = u[j] * np.where(_dots(u, u[j]) < 0, -1.0, 1.0)
+        t = np.linalg.norm(u - oriented, axis=1)
+        sigma = np.linalg.svd(self._sum_matrices(i, j), compute_uv=False)[:, 1:2].sum(axis=1)
+        return sigma**2 + np.minimum(length, length[j]) ** 2 * t**3, i, j
+
+    def _sum_matrices(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+        """Return C_i q_i^T + C_j q_j^T, with q_j oriented as q_i, in coordinates of q_i and what is left of q_j."""
+        a, b = self.planes[i], self.planes[j]
+        b = b * np.where(_dots(a, b) < 0, -1.0, 1.0)
+        e = _unit_rows(a)
+        along = _dots(e, b)
+        across = np.linalg.norm(b - along * e, axis=1, keepdims=True)
+        C, D = self.C[i][:, :, None], self.C[j][:, :, None]
+        first = np.stack([np.linalg.norm(a, axis=1), np.zeros(len(i))], axis=1)[:, None, :]
+        return C * first + D * np.hstack([along, across])[:, None, :]
+
+    def _with_sums(self, i: np.ndarray, j: np.ndarray) -> Params:
+        """Return the network with units i and j as one each, the nearest one to both."""
+        a, b = self.planes[i], self.planes[j]
+        b = b * np.where(_dots(a, b) < 0, -1.0, 1.0)
+        e = _unit_rows(a)
+        across = _unit_rows(b - _dots(e, b) * e)
+        left, size, right = np.linalg.svd(self._sum_matrices(i, j), full_matrices=False)
+        planes = size[:, :1] * (right[:, 0, :1] * e + right[:, 0, 1:] * across)
+        oriented = np.where(right[:, 0, :1] < 0, -1.0, 1.0)  # as q_i: the sign of a pair of singular vectors is free
+        others = self.keep(np.setdiff1d(np.arange(self.n_hidden), np.concatenate([i, j])))
+        return others.joined(Params(np.zeros_like(self.affine), oriented * planes, oriented * left[:, :, 0]))
+
     def filled(self, n_hidden: int) -> Params:
         """Return the network with so many units, the new ones zero."""
         n_new = n_hidden - self.n_hidden

@@ -8,6 +8,9 @@ acts like the penalty sum |a_i|^(1/2): of two units that do the same, the smalle
 1.5 from round to round, so near-copies become one and units that do nothing vanish, while those that carry the fit
 are hardly moved. A unit stays where the rows ask for it by more than noise could: noise of variance s^2 gives q free
 numbers a gradient of about s sqrt(q / n), so lambda is in proportion to that, with s^2 what the fit leaves unexplained.
+
+Where labels are nearly met, units that have come close to each other are made one before, which often leaves nothing to
+the penalty.
 """
 
 from __future__ import annotations
@@ -55,6 +58,9 @@ _RIDGE = 1e-12
 # Rounds of the fits between two cuts, and of the wide fit before them.
 _BETWEEN = 4
 _ROUNDS = 6
+# In units of the loss: what it may cost to make two units one, each time. Copies of a unit stay apart as far as the loss
+# has not seen yet.
+_COPIES = 10.0
 # Rounds that bring exact labels down to the level before units are emptied, and the gain below which three end them.
 _CLEAR = 20
 _STALLED = 0.2
@@ -84,13 +90,26 @@ def narrowed(
         Whether the wide fit is at a minimum for these rows, or as many others.
     """
     loss = problem.equations(wide.params).loss
+    if loss < _NEARLY:
+        wide = _without_copies(problem, wide, loss, level)
+        loss = problem.equations(wide.params).loss
     if loss > level and not at_minimum:
         rounds, gain = (_CLEAR, _STALLED) if loss < NEAR else (_ROUNDS, CANDIDATE_GAIN)
         wide = finish(problem, wide.params, max_rounds=rounds, least_gain=gain, until=level).after(wide)
         loss = wide.loss
     exact = loss < max(_NEARLY, level)
-    level = max(loss, level)
-    least = 0 if exact or at_most is None else at_most
+    fit = wide
+    if not (exact and wide.params.n_hidden == at_most):  # else it is what was asked for
+        fit = _emptied(problem, wide, max(loss, level), 0 if exact or at_most is None else at_most, exact=exact)
+    if not exact and at_most is None:
+        fit = _worthwhile(problem, fit)
+    if at_most is not None and fit.params.n_hidden > at_most:
+        fit = _cut(problem, fit, at_most)
+    return fit if fit is wide else fit.after(wide)
+
+
+def _emptied(problem: Problem, wide: Fit, level: float, least: int, *, exact: bool) -> Fit:
+    """Return the fit after the penalty, with the largest weight that the mean square bears."""
     fit = wide
     for lowered in range(_MOST_LOWERED):
         weight = (_EXACT_WEIGHT if exact else _NOISY_WEIGHT) / _LOWER**lowered
@@ -98,11 +117,16 @@ def narrowed(
         fit = finish(problem, held, max_rounds=_BETWEEN, least_gain=1e-4)
         if fit.loss < (_EXACT_RISE if exact else _NOISY_RISE) * level:
             break
-    if not exact and at_most is None:
-        fit = _worthwhile(problem, fit)
-    if at_most is not None and fit.params.n_hidden > at_most:
-        fit = _cut(problem, fit, at_most)
-    return fit.after(wide)
+    return fit
+
+
+def _without_copies(problem: Problem, wide: Fit, loss: float, level: float) -> Fit:
+    """Return a fit that is nearly exact with units that do the same as one, where it is as good without the others."""
+    merged = wide.params.merged(_COPIES * loss)
+    if merged.n_hidden == wide.params.n_hidden:
+        return wide
+    fit = finish(problem, merged, max_rounds=_BETWEEN, least_gain=_STALLED, until=level)
+    return fit.after(wide) if fit.loss < max(loss, level) else wide
 
 
 def _held(problem: Problem, params: Params, weight: float, level: float, least: int) -> Params:

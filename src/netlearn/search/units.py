@@ -334,12 +334,11 @@ def choose_biases(search: Search, found: Fit) -> Fit:
     if not search.problem.biases or found.params.n_hidden == 0:
         return found
     without = found.params.without_biases()
-    homogeneous = search.without_biases()
     if search.judge.is_exact(found):
-        # Biases at rounding level: nothing to fit again.
+        # An exact network is the only one of its width: its biases are rounding, or belong to it.
         as_it_is = search.judge.judged(replace(found, params=without))
-        if search.judge.is_exact(as_it_is):
-            return as_it_is
+        return as_it_is if search.judge.is_exact(as_it_is) else found
+    homogeneous = search.without_biases()
     fit = homogeneous.settled(replace(found, params=without), found.route)
     is_worse = search.judge.compare(found, fit, found.params.n_hidden) is Verdict.BETTER
     return found if is_worse else fit

@@ -186,8 +186,8 @@ def trained(
 
 def markdown() -> str:
     """Return what was measured as a table, a row for each line: the worst of its seeds."""
-    heads = "network | where | width | rows | rows per parameter | equations per unknown | seconds | error | units"
-    lines = [f"| {heads} |", "|---" * 9 + "|"]
+    heads = "network | where | width | rows | rows per parameter | equations per unknown | seeds | seconds | error | units"
+    lines = [f"| {heads} |", "|---" * 10 + "|"]
     for where in ("laptop", "gpu"):
         path = RESULTS / f"records_{where}.csv"
         records = list(csv.DictReader(path.open(newline=""))) if path.exists() else []
@@ -197,11 +197,17 @@ def markdown() -> str:
             lines.append(
                 f"| {one['what']} | {'one core' if where == 'laptop' else 'one GPU'} | {one['width']} "
                 f"| {int(one['rows']):,} | {float(one['rows_per_parameter']):.2f} "
-                f"| {float(one['equations_per_unknown']):.1f} | {min(seconds):.0f} to {max(seconds):.0f} "
+                f"| {float(one['equations_per_unknown']):.1f} | {len(runs)} | {_range(seconds)} "
                 f"| {max(float(run['error']) for run in runs):.0e} "
                 f"| {', '.join(sorted({run['units'] for run in runs}))} |"
             )
     return "\n".join(lines) + "\n"
+
+
+def _range(seconds: list[float]) -> str:
+    """Return the fastest and the slowest, once where they are the same."""
+    first, last = f"{min(seconds):.0f}", f"{max(seconds):.0f}"
+    return first if first == last else f"{first} to {last}"
 
 
 def main() -> None:
@@ -209,7 +215,9 @@ def main() -> None:
     parser.add_argument("where", choices=["laptop", "gpu", "markdown"])
     parser.add_argument("--lines", nargs="*", help="some of the lines only")
     parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--out", type=Path, help="write these lines to a file of their own, after each of them")
+    parser.add_argument(
+        "--out", type=Path, help="write these lines to a file of their own, after each of them"
+    )
     options = parser.parse_args()
     if options.where == "markdown":
         PAGE.write_text(markdown(), encoding="utf-8")

@@ -28,8 +28,9 @@ from netlearn.fit.sweep import is_single, pays, swept
 # needs a quarter of the products of 1.0, 0.7 twice as many, and 1.9 diverges on some.
 _USUAL = 1.5
 # Fits with fewer rows for each unknown than this that come to a plateau go on with longer steps, which keep all units
-# moving, and are shortened by 0.1 whenever they have brought nothing, down to the usual ones. 512 units in 128 dimensions
-# with three rows for each unknown of the wide fit stay on a plateau for ever with 1.5 and leave it with 1.75.
+# moving, and are shortened by 0.1 whenever they have brought nothing, down to the usual ones. With 2.6 rows for each
+# unknown 160 units in 40 dimensions are found in 71 rounds in place of more than 100; 512 in 128 dimensions, which stay
+# on a plateau of 0.03 with steps of 1.5, in 285 rounds of 1.75.
 _LONGEST, _SHORTER, _FEW_ROWS = 1.8, 0.1, 7.0
 # Parts of the patience after which the first plateau is left, and after which long steps are shortened.
 _PLATEAU, _STAGE = 4, 2

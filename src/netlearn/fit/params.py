@@ -56,7 +56,7 @@ class Params:
         C : array of shape (K, m), optional
             Weights of several outputs, of any length.
         """
-        C = np.ones((len(planes), 1)) if C is None else _unit_rows(C)
+        C = np.ones((len(planes), 1)) if C is None else unit_rows(C)
         length = np.linalg.norm(planes, axis=1, keepdims=True)
         return cls(np.zeros((C.shape[1], planes.shape[1])), _UNUSED * planes / length, C)
 
@@ -72,7 +72,7 @@ class Params:
         length = np.linalg.norm(weights, axis=1, keepdims=True)
         linear = network.linear.reshape(network.n_outputs, network.n_features)
         affine = np.column_stack([linear, np.reshape(network.intercept, -1)])
-        return cls(affine, length * np.column_stack([network.units, network.biases]), _unit_rows(weights))
+        return cls(affine, length * np.column_stack([network.units, network.biases]), unit_rows(weights))
 
     @classmethod
     def fitted(cls, planes: np.ndarray, rows: Source) -> Params:
@@ -81,7 +81,7 @@ class Params:
         Linear least squares with the features (x,1) and |<q_i, (x,1)>| / |q_i|, by normal equations and iterative
         refinement. Cost: four readings of the rows and N (d + K)^2 operations.
         """
-        planes = _unit_rows(planes)
+        planes = unit_rows(planes)
 
         def features(X):
             xp, q = namespace(X), as_like(planes, X)
@@ -155,7 +155,7 @@ class Params:
             m[:, 1:] *= as_like(self.C[:, 0], X)
             m[:, 0] = 1.0
             return xp.vecdot(m, z), m
-        A, q = as_like(self.affine, X), as_like(_unit_rows(self.planes), X)
+        A, q = as_like(self.affine, X), as_like(unit_rows(self.planes), X)
         weights = as_like(np.linalg.norm(self.planes, axis=1, keepdims=True) * self.C, X)
         slope, offset = (as_like(part, X) for part in self._affine_parts())
         z = X @ q[:, :-1].T + q[:, -1]
@@ -176,7 +176,7 @@ class Params:
 
         |z + b| with z ~ N(0, 1) is s (z + b) + 2 phi(b), s = 2 Phi(b) - 1, and a rest that is orthogonal to 1 and z.
         """
-        q = _unit_rows(self.planes)
+        q = unit_rows(self.planes)
         length = np.linalg.norm(q[:, :-1], axis=1)
         b = np.clip(q[:, -1] / np.maximum(length, np.finfo(float).tiny), -1e3, 1e3)
         return 2 * ndtr(b) - 1, 2 * length * np.exp(-(b**2) / 2) / np.sqrt(2 * np.pi)
@@ -240,80 +240,22 @@ class Params:
         a = self.planes + step[m:, :width]
         affine = self.affine + step[:m, :width]
         if m == 1:
-            return Params(affine, a, np.where(_dots(a, self.planes) < 0, -1.0, 1.0) * self.C)
+            return Params(affine, a, np.where(dots(a, self.planes) < 0, -1.0, 1.0) * self.C)
         E = Complements(self.C).vectors(step[m:, width:])
         length = np.linalg.norm(E, axis=1, keepdims=True)
-        unit = _unit_rows(self.planes)
+        unit = unit_rows(self.planes)
         b = length * unit
-        t = 0.5 * np.arctan2(2 * _dots(a, b), _dots(a, a) - _dots(b, b))
-        q, C = np.cos(t) * a + np.sin(t) * b, np.cos(t) * self.C + np.sin(t) * _unit_rows(E)
-        turned = np.where(_dots(q, self.planes) < 0, -1.0, 1.0)
+        t = 0.5 * np.arctan2(2 * dots(a, b), dots(a, a) - dots(b, b))
+        q, C = np.cos(t) * a + np.sin(t) * b, np.cos(t) * self.C + np.sin(t) * unit_rows(E)
+        turned = np.where(dots(q, self.planes) < 0, -1.0, 1.0)
         slope, offset = self._affine_parts()
         affine -= E.T @ (slope[:, None] * unit)
         affine[:, -1] -= offset @ E
-        return Params(affine, turned * q, turned * _unit_rows(C))
+        return Params(affine, turned * q, turned * unit_rows(C))
 
     def keep(self, units: np.ndarray) -> Params:
         """Return the network with only the given units (indices or mask), the affine part unchanged."""
         return Params(self.affine, self.planes[units], self.C[units])
-
-    def merged(self, level: float) -> Params:
-        r"""Return the network with pairs of units as one where that changes the mean square by less than `level`.
-
-        Where both have the same sign two units add C_i a^T + C_j b^T to the linear map. The nearest matrix of rank one
-        is one unit; what it leaves are the second singular value sigma and, with t the angle between both hyperplanes,
-        the share t / pi of the rows, on which the signs differ and |<a, (x,1)>| < t |a|: about sigma^2 + |a|^2 t^3 for
-        the shorter a. Units far from each other, of which one is shorter than that, are left to others to drop.
-        """
-        params = self
-        while params.n_hidden > 1:
-            cost, first, second = params._nearest_pairs()
-            pairs, taken = [], set()
-            for n in np.argsort(cost, kind="stable"):
-                if cost[n] >= level:
-                    break
-                if first[n] not in taken and second[n] not in taken:
-                    pairs.append((first[n], second[n]))
-                    taken |= {first[n], second[n]}
-            if not pairs:
-                break
-            i, j = np.array(pairs).T
-            params = params._with_sums(i, j)
-        return params
-
-    def _nearest_pairs(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return for each unit what it costs to make it one with the unit nearest to it, and both."""
-        u, length = _unit_rows(self.planes), np.linalg.norm(self.planes, axis=1)
-        cosines = np.abs(u @ u.T)
-        np.fill_diagonal(cosines, 0.0)
-        i, j = np.arange(len(u)), np.argmax(cosines, axis=1)
-        oriented = u[j] * np.where(_dots(u, u[j]) < 0, -1.0, 1.0)
-        t = np.linalg.norm(u - oriented, axis=1)
-        sigma = np.linalg.svd(self._sum_matrices(i, j), compute_uv=False)[:, 1:2].sum(axis=1)
-        return sigma**2 + np.minimum(length, length[j]) ** 2 * t**3, i, j
-
-    def _sum_matrices(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
-        """Return C_i q_i^T + C_j q_j^T, with q_j oriented as q_i, in coordinates of q_i and what is left of q_j."""
-        a, b = self.planes[i], self.planes[j]
-        b = b * np.where(_dots(a, b) < 0, -1.0, 1.0)
-        e = _unit_rows(a)
-        along = _dots(e, b)
-        across = np.linalg.norm(b - along * e, axis=1, keepdims=True)
-        C, D = self.C[i][:, :, None], self.C[j][:, :, None]
-        first = np.stack([np.linalg.norm(a, axis=1), np.zeros(len(i))], axis=1)[:, None, :]
-        return C * first + D * np.hstack([along, across])[:, None, :]
-
-    def _with_sums(self, i: np.ndarray, j: np.ndarray) -> Params:
-        """Return the network with units i and j as one each, the nearest one to both."""
-        a, b = self.planes[i], self.planes[j]
-        b = b * np.where(_dots(a, b) < 0, -1.0, 1.0)
-        e = _unit_rows(a)
-        across = _unit_rows(b - _dots(e, b) * e)
-        left, size, right = np.linalg.svd(self._sum_matrices(i, j), full_matrices=False)
-        planes = size[:, :1] * (right[:, 0, :1] * e + right[:, 0, 1:] * across)
-        oriented = np.where(right[:, 0, :1] < 0, -1.0, 1.0)  # as q_i: the sign of a pair of singular vectors is free
-        others = self.keep(np.setdiff1d(np.arange(self.n_hidden), np.concatenate([i, j])))
-        return others.joined(Params(np.zeros_like(self.affine), oriented * planes, oriented * left[:, :, 0]))
 
     def filled(self, n_hidden: int) -> Params:
         """Return the network with so many units, the new ones zero."""
@@ -360,11 +302,12 @@ class Params:
         return ShallowNetwork(A[:, :-1], self.C, q[:, :-1], q[:, -1], A[:, -1])
 
 
-def _dots(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+def dots(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Return the inner product of each row of a with that of b, as a column."""
     return np.einsum("ij,ij->i", a, b)[:, None]
 
 
-def _unit_rows(rows: np.ndarray) -> np.ndarray:
+def unit_rows(rows: np.ndarray) -> np.ndarray:
     """Return the rows with length 1; rows of zeros stay what they are."""
     length = np.linalg.norm(rows, axis=1, keepdims=True)
     return rows / np.where(length > 0, length, 1.0)

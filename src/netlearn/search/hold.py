@@ -22,6 +22,7 @@ import numpy as np
 from netlearn.backend import to_numpy
 from netlearn.backend.linalg import spd_solver
 from netlearn.fit import NEAR, Fit, Params, Problem, finish
+from netlearn.fit.copies import merged
 from netlearn.fit.descend import CANDIDATE_GAIN, solved
 from netlearn.search.judge import WORTH
 
@@ -58,8 +59,7 @@ _RIDGE = 1e-12
 # Rounds of the fits between two cuts, and of the wide fit before them.
 _BETWEEN = 4
 _ROUNDS = 6
-# In units of the loss: what it may cost to make two units one, each time. Copies of a unit stay apart as far as the loss
-# has not seen yet.
+# In units of the loss: what it may cost to make two units one. Copies of a unit stay as far apart as the loss allows.
 _COPIES = 10.0
 # Rounds that bring exact labels down to the level before units are emptied, and the gain below which three end them.
 _CLEAR = 20
@@ -100,7 +100,9 @@ def narrowed(
     exact = loss < max(_NEARLY, level)
     fit = wide
     if not (exact and wide.params.n_hidden == at_most):  # else it is what was asked for
-        fit = _emptied(problem, wide, max(loss, level), 0 if exact or at_most is None else at_most, exact=exact)
+        fit = _emptied(
+            problem, wide, max(loss, level), 0 if exact or at_most is None else at_most, exact=exact
+        )
     if not exact and at_most is None:
         fit = _worthwhile(problem, fit)
     if at_most is not None and fit.params.n_hidden > at_most:
@@ -122,10 +124,10 @@ def _emptied(problem: Problem, wide: Fit, level: float, least: int, *, exact: bo
 
 def _without_copies(problem: Problem, wide: Fit, loss: float, level: float) -> Fit:
     """Return a fit that is nearly exact with units that do the same as one, where it is as good without the others."""
-    merged = wide.params.merged(_COPIES * loss)
-    if merged.n_hidden == wide.params.n_hidden:
+    fewer = merged(wide.params, _COPIES * loss)
+    if fewer.n_hidden == wide.params.n_hidden:
         return wide
-    fit = finish(problem, merged, max_rounds=_BETWEEN, least_gain=_STALLED, until=level)
+    fit = finish(problem, fewer, max_rounds=_BETWEEN, least_gain=_STALLED, until=level)
     return fit.after(wide) if fit.loss < max(loss, level) else wide
 
 

@@ -186,8 +186,8 @@ def trained(
 
 def markdown() -> str:
     """Return what was measured as a table, a row for each line: the worst of its seeds."""
-    heads = "network | where | width | rows | rows per parameter | equations per unknown | seeds | seconds | error | units"
-    lines = [f"| {heads} |", "|---" * 10 + "|"]
+    heads = "network | where | width | rows | rows per parameter | equations per unknown | seeds"
+    lines = [f"| {heads} | seconds | error | units |", "|---" * 10 + "|"]
     for where in ("laptop", "gpu"):
         path = RESULTS / f"records_{where}.csv"
         records = list(csv.DictReader(path.open(newline=""))) if path.exists() else []

@@ -132,19 +132,19 @@ def test_time_in_words(log10_seconds, words):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("n", "k"), [(500, 3), (120, 4), (60, 5)])
-def test_a_search_takes_no_longer_than_it_says(n, k):
+def test_searches_take_times_in_the_proportions_that_are_said():
     import time
 
-    loss = problem(0, n)
-    start = time.process_time()
-    assert survivors(SetSearch(loss, k, -1.0, R=1.0, slack=1e-9)) == []
-    # Twice the time on a busy machine, and three times too much promised at most.
-    assert (
-        -1.0
-        < math.log10(time.process_time() - start) - log10_search_seconds(math.log10(n), k)
-        < math.log10(2.0)
-    )
+    beyond = []
+    for n, k in ((500, 3), (120, 4), (60, 5)):
+        loss, seconds = problem(0, n), []
+        for _ in range(3):  # the fastest of three: other work on the machine slows some down
+            start = time.process_time()
+            assert survivors(SetSearch(loss, k, -1.0, R=1.0, slack=1e-9)) == []
+            seconds.append(time.process_time() - start)
+        beyond.append(math.log10(min(seconds)) - log10_search_seconds(math.log10(n), k))
+    # How fast the machine is shifts all of them alike; the promise is an order of magnitude.
+    assert max(beyond) - min(beyond) < 1.0
 
 
 def test_seconds_count_sets_and_prefixes():

@@ -24,6 +24,7 @@ from netlearn.backend.linalg import spd_solver
 from netlearn.fit import NEAR, Fit, Params, Problem, finish
 from netlearn.fit.copies import merged
 from netlearn.fit.descend import CANDIDATE_GAIN, solved
+from netlearn.fit.problem import ROUNDING
 from netlearn.search.judge import WORTH
 
 # Mean square that exact labels are taken to leave while surplus units are emptied: small against any unit that counts,
@@ -127,7 +128,9 @@ def _without_copies(problem: Problem, wide: Fit, loss: float, level: float) -> F
     fewer = merged(wide.params, _COPIES * loss)
     if fewer.n_hidden == wide.params.n_hidden:
         return wide
-    fit = finish(problem, fewer, max_rounds=_BETWEEN, least_gain=_STALLED, until=level)
+    # To the bottom even where the loss is rounding: the few rows between two near units hardly show in the mean.
+    until = level if loss > ROUNDING else 0.0
+    fit = finish(problem, fewer, max_rounds=_BETWEEN, least_gain=_STALLED, until=until)
     return fit.after(wide) if fit.loss < max(loss, level) else wide
 
 

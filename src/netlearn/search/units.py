@@ -165,9 +165,10 @@ def _attempts(search: Search, at_most: int | None, attempts: int, found: list[Fi
         or search.train.n_features <= _FEW_DIMENSIONS
     ):
         fit, wider_gains = _inside_subspace(search, at_most)
-        yield fit
-        if not wider_gains and _is_noise(search, found[-1]):
-            return
+        if fit is not None:
+            yield fit
+            if not wider_gains and _is_noise(search, found[-1]):
+                return
     if at_most is None:
         yield from _growing(search, found)
         return
@@ -294,8 +295,12 @@ def _narrowed(search: Search, wide: Fit, at_most: int | None, route: str, *, at_
     return search.settled(narrowed(some, wide, at_most, at_minimum=at_minimum), route)
 
 
-def _inside_subspace(search: Search, at_most: int | None) -> tuple[Fit, bool]:
-    """Fit inside V, tilting it, and go on from there in full dimension; say whether more units gained inside."""
+def _inside_subspace(search: Search, at_most: int | None) -> tuple[Fit | None, bool]:
+    """Fit inside V, tilting it, and go on from there in full dimension; say whether more units gained inside.
+
+    Of several outputs V is seen in one mixture. Where it leaves more of that than noise, most units are outside, and a
+    fit of all outputs that starts inside takes longer than one that does not: there is None.
+    """
     problem, d = search.single(), search.train.n_features
     V = search.V if search.V.shape[1] and d > _FEW_DIMENSIONS else np.eye(d)
     r = V.shape[1]
@@ -321,6 +326,10 @@ def _inside_subspace(search: Search, at_most: int | None) -> tuple[Fit, bool]:
         if fit.loss < good or problem.deadline():
             break
         width = 3 * width // 2
+    if search.mixture is not None and r < d and fit.loss >= NEAR:
+        lifted = fit.params.in_coordinates(search.V)
+        if unexplained(problem, lifted, search.rng)[0] > NOTHING:
+            return None, wider_gains
     some = problem.on(inside(problem.rows, search.V, _INSIDE))
     # What a subspace of fewer dimensions does not hold is left by any number of units inside it.
     level = 2 * fit.loss if r < d and fit.loss < NEAR else LEVEL

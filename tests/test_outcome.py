@@ -63,6 +63,8 @@ def test_labels_that_are_met(change, status):
         ({"n_train": 18}, Status.TOO_FEW_ROWS),
         ({"more_units_help": True}, Status.NOT_A_SMALL_NETWORK),
         ({"more_units_help": None}, Status.TOO_FEW_ROWS),
+        ({"overfitted": True}, Status.TOO_FEW_ROWS),
+        ({"overfitted": True, "more_units_help": True}, Status.NOT_A_SMALL_NETWORK),
         ({"beats_mean": False}, Status.NO_SIGNAL),
         ({"beats_mean": False, "more_units_help": None}, Status.NO_SIGNAL),
         ({"beats_mean": False, "n_fresh": 4}, Status.TOO_FEW_ROWS),
@@ -87,6 +89,11 @@ def test_a_reproduced_network_says_how_many_rows_would_do():
     seen = outcome(replace(RECOVERED, share=0.2, n_fresh=20))
     assert "give about 180 rows, or hold out 90" in seen.advice  # 90 + 5 * 18
     assert "at most 20 % of new rows" in seen.message
+
+
+def test_whoever_overfits_is_told_to_give_more_rows_than_there_are():
+    seen = outcome(replace(NOISY, overfitted=True))
+    assert seen.advice == "give about 600 rows"
 
 
 def test_a_certified_network_names_bound_and_epsilon():

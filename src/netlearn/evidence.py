@@ -24,6 +24,9 @@ from netlearn.source.stream import Streamed
 
 # Times the rounding of typical labels by which a single one may be off.
 _SINGLE_ROW = 10.0
+# Mean square on fresh rows, in units of what noise would leave there, from which the fit knows only its own rows; and
+# standard errors by which it must be more.
+_OVERFITTED, _STANDARD_ERRORS = 2.0, 3.0
 
 
 @dataclass(frozen=True)
@@ -114,6 +117,17 @@ class Fitted:
         noise = self.noise_level()
         return None if noise is None else noise * math.sqrt(self.unknowns / self.rows.n_rows)
 
+    def overfitted(self, score: Score) -> bool:
+        """Whether fresh rows show larger errors than noise would make of what the fit leaves on its own rows.
+
+        Noise of variance s^2 leaves s^2 (1 - P / N) there, and s^2 (1 + P / N) on fresh rows.
+        """
+        noise, excess = self.noise_level(), self.excess_error()
+        if noise is None or excess is None:
+            return False
+        surely = max(score.rmse - _STANDARD_ERRORS * score.rmse_error, 0.0)
+        return surely**2 > _OVERFITTED * (noise**2 + excess**2)
+
     def _residual(self) -> float:
         """Return the root mean square residual in the units of the labels, squares summed over outputs."""
         if self.found.params.n_outputs == 1:
@@ -162,6 +176,7 @@ class Fitted:
             failure_prob=options.failure_prob,
             error_bound=certificate.error_bound,
             beats_mean=score.beats_mean,
+            overfitted=self.overfitted(score),
             rounded=rounded,
             single_precision=self.inputs.rounding,
             n_copies=self.twins.n_held_out,

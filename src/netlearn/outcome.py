@@ -66,6 +66,8 @@ class Evidence:
     beats_mean : bool
         Whether fresh rows are predicted better than by the mean: clearly, or at all where rows learned from leave no
         doubt that labels depend on the inputs.
+    overfitted : bool
+        Whether fresh rows show larger errors than noise would make of what the fit leaves on its own rows.
     active : tuple of int
         For each unit that too few rows determine, the number of rows on its rarer side, or between it and another.
     contradicted : tuple of int
@@ -102,6 +104,7 @@ class Evidence:
     failure_prob: float
     error_bound: float
     beats_mean: bool
+    overfitted: bool = False
     rounded: str = ""
     single_precision: float = 0.0
     n_copies: int = 0
@@ -179,7 +182,7 @@ def _status(seen: Evidence) -> Status:
         return Status.NOT_A_SMALL_NETWORK
     if not seen.beats_mean:
         return Status.NO_SIGNAL if seen.n_fresh >= _TELLS_SIGNAL else Status.TOO_FEW_ROWS
-    if seen.more_units_help is None:
+    if seen.more_units_help is None or seen.overfitted:
         return Status.TOO_FEW_ROWS
     return Status.NOT_A_SMALL_NETWORK if seen.repeats else Status.NOISE_LIMITED
 
@@ -215,7 +218,8 @@ def _advice(status: Status, seen: Evidence) -> str:
         if seen.active:
             return f"give about {math.ceil(enough * seen.n_distinct / max(min(seen.active), 1)):,} rows"
         unknowns = max(seen.least_unknowns, seen.unknowns if seen.exact else 0.0)
-        return f"give about {budget.least(unknowns):,} rows"
+        enough = budget.least(unknowns)
+        return f"give about {max(enough, 2 * seen.n_rows) if seen.overfitted else enough:,} rows"
     if status is Status.NOISE_LIMITED:
         return _more_rows(seen)
     return {

@@ -5,8 +5,9 @@ import pytest
 
 from netlearn import teachers
 from netlearn.fit import Params, Problem, finish
+from netlearn.network import ShallowNetwork
 from netlearn.search import residual
-from netlearn.search.residual import NOTHING, unexplained
+from netlearn.search.residual import NOTHING, stands_for_two, unexplained
 from netlearn.source import ArraySource
 from tests.search.searches import noisy
 
@@ -85,3 +86,54 @@ def test_a_residual_of_zero_shows_nothing():
     value, planes = unexplained(Problem(rows, True), affine(3), np.random.default_rng(0))
     assert value == 0.0
     assert np.all(np.isfinite(planes))
+
+
+# One unit in the place of two.
+
+
+def twin_fitted_by_one(angle, n=4000, noise=0.0):
+    """A fit of two units to two that are twins and a third, with its problem."""
+    u, v, w = np.linalg.qr(np.random.default_rng(0).standard_normal((6, 3)))[0].T
+    network = ShallowNetwork.from_relu(np.array([u, np.cos(angle) * u + np.sin(angle) * v, w]), np.ones(3))
+    rows, target = noisy(network, n, 0, noise)
+    whole = Params.from_network(target)
+    both = Params(whole.affine, np.vstack([whole.planes[:2].sum(axis=0), whole.planes[2]]), np.ones((2, 1)))
+    problem = Problem(rows, False)
+    return problem, finish(problem, both).params
+
+
+@pytest.mark.parametrize("angle", [0.02, 0.05, 0.2])
+def test_a_unit_that_stands_for_twins_is_seen_by_its_own_rows_alone(angle):
+    problem, fit = twin_fitted_by_one(angle)
+    assert stands_for_two(problem, fit)
+
+
+def test_a_pattern_does_not_see_what_twins_leave():
+    problem, fit = twin_fitted_by_one(0.02)
+    assert unexplained(problem, fit, np.random.default_rng(0))[0] < NOTHING
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("law", ["normal", "heavy tails", "larger for larger labels", "few rows off"])
+def test_noise_of_any_law_is_not_taken_for_twins(law):
+    # Four standard errors for one of three units; tails are heavier than normal, so one of forty is allowed.
+    wrong = 0
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        rows, target = noisy(teachers.random(3, 5, seed), 1000, seed)
+        draws = {
+            "normal": rng.standard_normal(1000),
+            "heavy tails": rng.standard_t(3, 1000),
+            "larger for larger labels": rows.y * rng.uniform(-1, 1, 1000),
+            "few rows off": 100.0 * (rng.uniform(size=1000) < 0.01),
+        }
+        problem = Problem(ArraySource(rows.X, rows.y + 1e-3 * draws[law]), False)
+        wrong += stands_for_two(problem, finish(problem, Params.from_network(target)).params)
+    assert wrong <= 1
+
+
+def test_an_exact_fit_and_one_without_units_stand_for_nothing_else():
+    rows, _ = noisy(teachers.random(2, 3, 0), 500, 0)
+    assert not stands_for_two(Problem(rows, False), affine(3))
+    exact = Params.affine_only(np.zeros((1, 4)))
+    assert not stands_for_two(Problem(ArraySource(rows.X, np.zeros(500)), False), exact)

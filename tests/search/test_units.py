@@ -59,6 +59,34 @@ def test_pure_noise_has_no_units():
     assert more_help is False
 
 
+def test_a_plane_of_few_dimensions_is_fitted_inside_first():
+    # In five dimensions a fit of the whole finds nothing: the weights of a hard plane cancel.
+    search, target = search_on(teachers.hard_plane(10, 5, 0), 3000, True, noise=NOISE)
+    search.V = np.linalg.svd(Params.from_network(target).planes[:, :-1])[2][:2].T
+    found, _ = find_units(search, "auto")
+    assert found.params.n_hidden == 10
+    unknowns = search.problem.shape(10).n_unknowns
+    assert found.params.to_network().distance(target) < 1.5 * NOISE * np.sqrt(unknowns / 3000)
+
+
+@pytest.mark.parametrize("seed", [0, 3, 4])  # whose affine fit leaves what looks like noise to so few rows
+def test_rows_too_few_for_the_usual_first_width_get_the_widest_they_determine(seed):
+    search, target = search_on(teachers.orthonormal(5, 30, seed), 540, False, seed=seed)
+    found, _ = find_units(search, "auto")
+    assert search.judge.is_exact(found)
+    assert found.params.to_network().distance(target) < 1e-8
+
+
+@pytest.mark.parametrize("noise", [2.0, 3.0])
+def test_units_are_found_where_noise_has_most_of_the_variance(noise):
+    network = teachers.random(3, 8, 0)
+    search, target = search_on(network, 20_000, False, noise=noise, seed=1)
+    found, _ = find_units(search, "auto")
+    assert found.params.n_hidden > 0
+    unknowns = search.problem.shape(3).n_unknowns
+    assert found.params.to_network().distance(target) < 1.5 * noise * np.sqrt(unknowns / 20_000)
+
+
 # A width asked for
 
 

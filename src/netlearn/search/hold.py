@@ -112,15 +112,14 @@ def narrowed(
 
 
 def _emptied(problem: Problem, wide: Fit, level: float, least: int, *, exact: bool) -> Fit:
-    """Return the fit after the penalty, with the largest weight that the mean square bears."""
-    fit = wide
+    """Return the fit after the penalty, with the largest weight that the mean square bears; exact ones stay so."""
     for lowered in range(_MOST_LOWERED):
         weight = (_EXACT_WEIGHT if exact else _NOISY_WEIGHT) / _LOWER**lowered
         held = _held(problem, wide.params, weight, level, least)
         fit = finish(problem, held, max_rounds=_BETWEEN, least_gain=1e-4)
         if fit.loss < (_EXACT_RISE if exact else _NOISY_RISE) * level:
-            break
-    return fit
+            return fit
+    return wide if exact else fit
 
 
 def _without_copies(problem: Problem, wide: Fit, loss: float, level: float) -> Fit:

@@ -10,14 +10,17 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from netlearn.backend import to_numpy
-from netlearn.fit import Fit, Params, Problem
+from netlearn.fit import NEAR, Fit, Params, Problem
 from netlearn.fit.problem import ROUNDING
 from netlearn.search import budget
 from netlearn.source import ArraySource, Source
 from netlearn.source.arrays import over_blocks
 
-# Standard errors by which judging rows must prefer a network: it was chosen for its error on them among several.
+# Standard errors by which judging rows must prefer a network: it was chosen for its error on them among several. Where
+# the rows that were fitted gain so many times what their noise gives each unknown, fewer do: noise alone gives one,
+# two where it also chose where a unit is.
 _BEYOND_DOUBT = 4.0
+_AGREEING, _GAIN_AGREEING = 1.5, 4.0
 # Two attempts whose held-out errors agree this closely have found the same thing: what is left is noise.
 _AGREEMENT = 0.02
 # A wider fit must lower the held-out error by this share to be followed by a still wider one.
@@ -97,8 +100,8 @@ class Judge:
         return best
 
     def gains(self, wider: Fit, than: Fit) -> bool:
-        """Whether judging rows gain so much from a wider fit that a still wider one is worth a try."""
-        return wider.score <= (1 - _WORTHWHILE) * than.score
+        """Whether a wider fit meets its rows, or judging rows gain so much that a still wider one is worth a try."""
+        return wider.loss < NEAR**2 or wider.score <= (1 - _WORTHWHILE) * than.score
 
     def predicts_better(self, one: Fit, other: Fit) -> bool:
         """Whether a fit is better: by its mean square and a price of its unknowns; if rows are few, by its score."""
@@ -116,31 +119,28 @@ class Judge:
 
         A fit that meets judging rows to rounding, or the rows it was fitted to, is better than one that does not. Else
         judging rows decide by a paired test at four standard errors. Where they are few they see little, so the rows
-        that were fitted are asked too, by Schwarz's criterion: N log(loss / loss) must exceed n_more log N.
+        that were fitted are asked too, by Schwarz's criterion: N log(loss / loss) must exceed n_more log N. With much
+        noise neither of the two sees all that predicts, but both agree.
         """
         if self.is_settled(one) or self.is_settled(other):
             one_is, other_is = ((self.is_exact(fit), self.is_fitted(fit)) for fit in (one, other))
             if one_is == other_is:
                 return Verdict.SAME
             return Verdict.BETTER if one_is[0] > other_is[0] or one_is[1] > other_is[1] else Verdict.WORSE
-        paired = self._paired(one, other)
-        if paired is not Verdict.BETTER and self._schwarz(one, other) > n_more:
-            return Verdict.BETTER
-        return paired
-
-    def _paired(self, one: Fit, other: Fit) -> Verdict:
         gain, error = paired_gain(self._squares(one.params), self._squares(other.params))
-        beyond = _BEYOND_DOUBT * error
-        return Verdict.BETTER if gain > beyond else Verdict.WORSE if gain < -beyond else Verdict.SAME
+        if abs(gain) > _BEYOND_DOUBT * error:
+            return Verdict.BETTER if gain > 0 else Verdict.WORSE
+        n, log_ratio = self._fitted_gain(one, other)
+        price = min(math.log(n), _GAIN_AGREEING) if gain > _AGREEING * error else math.log(n)
+        return Verdict.BETTER if n * log_ratio > price * n_more else Verdict.SAME
 
-    def _schwarz(self, one: Fit, other: Fit) -> float:
-        """Return how many unknowns the fitted rows would pay for the gain of one fit over the other."""
+    def _fitted_gain(self, one: Fit, other: Fit) -> tuple[int, float]:
+        """Return the number of fitted labels, and the logarithm of how much lower the loss of one fit is on them."""
         shape = self.problem.shape(max(one.params.n_hidden, other.params.n_hidden))
         rows = budget.ranking(self.problem.rows, shape)
-        n = rows.n_rows * one.params.n_outputs
         tiny = np.finfo(float).tiny  # what interpolates may leave nothing at all
         losses = [max(sum_of_squares(rows, fit.params), tiny) for fit in (other, one)]
-        return n * math.log(losses[0] / losses[1]) / math.log(n)
+        return rows.n_rows * one.params.n_outputs, math.log(losses[0] / losses[1])
 
     def agree(self, found: Sequence[Fit]) -> bool:
         """Whether the two best of some independent fits of one width came to one error, which then is noise."""

@@ -5,6 +5,9 @@ noise makes of it. Noise of the residual's own variance gives a vector of q numb
 sqrt(var / n) sqrt(q), and the largest of M such lengths exceeds it by sqrt(2 log M) at most. Random patterns,
 each moved once to where its own vector points, see whatever units are missing; some of them keep the directions of the
 fit's own units, as what oscillates along these is seen from nowhere else. Of several outputs a mixture is looked at.
+
+No pattern sees that one unit stands for two at a small angle. What that leaves is on the few rows between the two, all
+of them near the hyperplane of the one, where noise has no reason to be.
 """
 
 from __future__ import annotations
@@ -25,6 +28,11 @@ _N_OWN = 16
 _MOST_ROWS = 50_000
 # Noise alone gives 0.8 to 1.1, a missing unit 1.3 and more.
 NOTHING = 1.15
+# Rows that are asked whether two units are fitted by one; the share of them that counts as near a hyperplane; and the
+# share of the squares that must be there, and by how many standard errors more than as many rows have of noise.
+_ROWS_BETWEEN = 5_000
+_NEAREST = 0.1
+_SHARE_THERE, _STANDARD_ERRORS = 0.2, 4.0
 
 
 def unexplained(problem: Problem, params: Params, rng: np.random.Generator) -> tuple[float, np.ndarray]:
@@ -66,3 +74,23 @@ def unexplained(problem: Problem, params: Params, rng: np.random.Generator) -> t
         math.sqrt(shape.per_unit) + math.sqrt(2 * math.log(_N_PATTERNS)) + 1
     )
     return largest / max(noise, np.finfo(float).tiny), planes
+
+
+def stands_for_two(problem: Problem, params: Params) -> bool:
+    """Whether what a fit leaves is so much larger near the hyperplane of a unit that it must stand for two or more.
+
+    Of noise the nearest tenth of the rows has a tenth of the squares r^2, give or take 0.3 / sqrt(n') for the number
+    n' = (sum r^2)^2 / sum r^4 of rows that make up the sum.
+    """
+    some = problem.rows.head(min(problem.rows.n_rows, _ROWS_BETWEEN)).in_memory()
+    X, e = to_numpy(some.X), to_numpy(params.residual(some.X, some.y))
+    squares = np.sum(e.reshape(len(e), -1) ** 2, axis=1)
+    total = float(np.sum(squares))
+    if total == 0.0 or params.n_hidden == 0:
+        return False
+    n_near = max(1, int(_NEAREST * len(X)))
+    distances = np.abs(X @ params.planes[:, :-1].T + params.planes[:, -1])
+    nearest = np.argpartition(distances, n_near - 1, axis=0)[:n_near]
+    share = float(np.max(np.sum(squares[nearest], axis=0))) / total
+    error = math.sqrt(_NEAREST * (1 - _NEAREST) * float(np.sum(squares**2))) / total
+    return share > max(_SHARE_THERE, _NEAREST + _STANDARD_ERRORS * error)

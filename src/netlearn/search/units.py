@@ -22,10 +22,9 @@ from netlearn.search.hold import LEVEL, narrowed
 from netlearn.search.judge import Verdict
 from netlearn.search.leap import leap
 from netlearn.search.line import read_off
-from netlearn.search.residual import NOTHING, unexplained
+from netlearn.search.residual import NOTHING, stands_for_two, unexplained
 from netlearn.search.search import Search
 from netlearn.search.tilt import GOOD, fit_in_subspace, inside
-from netlearn.search.trimmed import few_stand_out
 
 # Widths of the wide fits in units of the width asked for, in the order tried.
 _SURPLUS = (1.25, 1.5, 1.25, 2.0, 1.5, 1.25, 2.0, 3.0)
@@ -42,7 +41,6 @@ _UNITS_INSIDE = 64
 _FIRST_INSIDE = 24
 # Fits inside at most, each half as wide again: one start in twenty ends in a poor minimum, with more units fewer do.
 _STARTS_INSIDE = 3
-_UNITS_ON_A_LINE = 200
 _MOST_TILTS = 11
 # Rows for emptying units inside a subspace.
 _INSIDE = 20_000
@@ -101,12 +99,8 @@ def find_units(search: Search, asked: int | str, attempts: int = MOST_ATTEMPTS) 
     for _ in range(_COMPLETIONS):
         if judge.is_settled(best) or best.params.n_hidden == 0 or search.problem.deadline():
             break
-        if (
-            best.loss < NEAR
-            and _more_help(search, best) is False
-            and not few_stand_out(search.train, best.params)
-        ):
-            break  # noise, if little of it
+        if best.loss < NEAR and _more_help(search, best) is False:
+            break
         search.tell(f"{best.params.n_hidden} units, and what they leave")
         more = search.judged(completed(search.problem, best, at_most, search.rng), "completed")
         if not judge.predicts_better(more, best):
@@ -145,12 +139,27 @@ def _is_noise(search: Search, fit: Fit) -> bool:
     return search.judge.is_ample(fit.params.n_hidden) and _more_help(search, fit) is False
 
 
+def _is_surely_noise(search: Search, fit: Fit) -> bool:
+    """Whether rows are also so many that a wider fit need not be tried: fewer miss units that nearly cancel."""
+    return search.train.n_rows >= _TELLING and _is_noise(search, fit)
+
+
+def _subspaces(search: Search) -> Iterator[np.ndarray]:
+    """Yield the subspaces of few dimensions that are worth a fit inside: what moments have shown, then the whole."""
+    d, r = search.train.n_features, search.V.shape[1]
+    if 0 < r < d and r <= _FEW_DIMENSIONS and (r <= d / 3 or d <= _FEW_DIMENSIONS):
+        yield search.V
+    if d <= _FEW_DIMENSIONS:
+        yield np.eye(d)
+
+
 def _more_help(search: Search, fit: Fit) -> bool | None:
     """Whether the residual shows units that the fit does not have; None where rows are too few to tell."""
     shape = search.problem.shape(fit.params.n_hidden + 1)
     if not budget.has(search.train, shape, budget.IF_EXACT):
         return None
-    return unexplained(search.problem, fit.params, search.rng)[0] > NOTHING
+    seen = unexplained(search.problem, fit.params, search.rng)[0] > NOTHING
+    return seen or stands_for_two(search.problem, fit.params)
 
 
 def _attempts(search: Search, at_most: int | None, attempts: int, found: list[Fit]) -> Iterator[Fit]:
@@ -159,15 +168,11 @@ def _attempts(search: Search, at_most: int | None, attempts: int, found: list[Fi
     if start is not None and start.n_hidden <= (at_most or _MOST_UNITS):
         yield search.judged(finish(search.problem, search.of_all(start)), "line")
         return
-    r = search.V.shape[1]
-    if (
-        0 < r <= min(_FEW_DIMENSIONS, search.train.n_features / 3)
-        or search.train.n_features <= _FEW_DIMENSIONS
-    ):
-        fit, wider_gains = _inside_subspace(search, at_most)
+    for V in _subspaces(search):
+        fit, wider_gains = _inside_subspace(search, V, at_most)
         if fit is not None:
             yield fit
-            if not wider_gains and _is_noise(search, found[-1]):
+            if not wider_gains and _is_surely_noise(search, found[-1]):
                 return
     if at_most is None:
         yield from _growing(search, found)
@@ -231,8 +236,9 @@ def _growing(search: Search, found: list[Fit]) -> Iterator[Fit]:
     widest = min(_MOST_UNITS, budget.widest(search.train.n_rows, problem.shape(1), budget.WIDE_START))
     best = min(found, key=lambda fit: fit.score)
     width = max(_FIRST_WIDTH, _PER_DIMENSION * search.V.shape[1] + 8, 2 * best.params.n_hidden)
-    wide, few, no_network, slow = best, width > widest, False, False
-    while width <= widest and not slow and not problem.deadline():
+    width = min(width, widest)
+    wide, few, no_network, slow = best, widest < 1, False, False
+    while 1 <= width <= widest and not slow and not problem.deadline():
         few = not budget.has(search.train, problem.shape(width), budget.EXPLORE)
         no_network = no_network or _is_no_network(search, wide)
         slow = few and no_network
@@ -244,13 +250,16 @@ def _growing(search: Search, found: list[Fit]) -> Iterator[Fit]:
             # Units that serve to bend a smooth function are good wherever they are: more are added to them.
             trial = _wide(search, width, few, wide.params, slow=slow)
         if not search.judge.gains(trial, wide):
+            if search.judge.is_ample(width) and _more_help(search, wide):
+                # Much noise: all rows show units where judging rows are too few to.
+                yield _narrowed(search, trial, None, "wide")
             break
         wide = trial
         if wide.score < NEAR:
             fit = _narrowed(search, wide, None, "wide")
             yield fit
             wide = fit if fit.score < wide.score else wide
-        elif search.train.n_rows >= _TELLING and _is_noise(search, wide):
+        elif _is_surely_noise(search, wide):
             break
         width *= 2
         few = few or width > widest
@@ -281,7 +290,7 @@ def _wide(search: Search, width: int, few: bool, known: Params | None = None, *,
 def _is_no_network(search: Search, fit: Fit) -> bool:
     """Whether a fit that is not exact is below what missing units would leave, on rows that would determine it."""
     determined = budget.has(search.train, search.problem.shape(fit.params.n_hidden), budget.IF_EXACT)
-    return determined and fit.loss < _LACKS_UNITS
+    return determined and fit.score < _LACKS_UNITS
 
 
 def _narrowed(search: Search, wide: Fit, at_most: int | None, route: str, *, at_minimum: bool = False) -> Fit:
@@ -295,17 +304,15 @@ def _narrowed(search: Search, wide: Fit, at_most: int | None, route: str, *, at_
     return search.settled(narrowed(some, wide, at_most, at_minimum=at_minimum), route)
 
 
-def _inside_subspace(search: Search, at_most: int | None) -> tuple[Fit | None, bool]:
+def _inside_subspace(search: Search, V: np.ndarray, at_most: int | None) -> tuple[Fit | None, bool]:
     """Fit inside V, tilting it, and go on from there in full dimension; say whether more units gained inside.
 
     Of several outputs V is seen in one mixture. Where it leaves more of that than noise, most units are outside, and a
     fit of all outputs that starts inside takes longer than one that does not: there is None.
     """
-    problem, d = search.single(), search.train.n_features
-    V = search.V if search.V.shape[1] and d > _FEW_DIMENSIONS else np.eye(d)
-    r = V.shape[1]
-    most = _UNITS_INSIDE if r > 1 else _UNITS_ON_A_LINE
-    width = max(2 * r + 8, min(most, _UNKNOWNS_INSIDE // (r + 1)))
+    problem, (d, r) = search.single(), V.shape
+    search.V = V
+    width = max(2 * r + 8, min(_UNITS_INSIDE, _UNKNOWNS_INSIDE // (r + 1)))
     if at_most is not None:
         width = 2 * at_most + 2 if r <= 2 else min(max(width, 2 * at_most + 2), 3 * at_most + 2)
     widest = max(1, budget.widest(search.train.n_rows, problem.shape(1), budget.DETERMINED))

@@ -36,7 +36,8 @@ _NEARLY = 1e-6
 # noisy ones, where true units are near it.
 _EXACT_WEIGHT = 1.0
 _NOISY_WEIGHT = 0.2
-# By how much the mean square may rise before a lower weight is tried, and by what factor it is lowered.
+# By how much the mean square may rise before a lower weight is tried, that of noisy labels where there are many
+# unknowns; and by what factor the weight is lowered.
 _EXACT_RISE = 30.0
 _NOISY_RISE = 1.3
 _LOWER = 30.0
@@ -112,12 +113,23 @@ def narrowed(
 
 
 def _emptied(problem: Problem, wide: Fit, level: float, least: int, *, exact: bool) -> Fit:
-    """Return the fit after the penalty, with the largest weight that the mean square bears; exact ones stay so."""
+    """Return the fit after the penalty, with the largest weight that the mean square bears; exact ones stay so.
+
+    Under noise it bears what the units that go would have been worth by the price of a unit; where there are many
+    unknowns, some more, as a few rounds do not come to the minimum.
+    """
+    n, equations = problem.rows.n_rows, problem.shape(1).per_row
+
+    def price(fit):
+        return WORTH * problem.shape(fit.params.n_hidden).n_unknowns / equations / n
+
+    many = problem.shape(wide.params.n_hidden).n_unknowns > _MOST_UNKNOWNS
     for lowered in range(_MOST_LOWERED):
         weight = (_EXACT_WEIGHT if exact else _NOISY_WEIGHT) / _LOWER**lowered
         held = _held(problem, wide.params, weight, level, least)
         fit = finish(problem, held, max_rounds=_BETWEEN, least_gain=1e-4)
-        if fit.loss < (_EXACT_RISE if exact else _NOISY_RISE) * level:
+        rise = _NOISY_RISE if many else (1.0 + price(wide)) / (1.0 + price(fit))
+        if fit.loss < (_EXACT_RISE if exact else rise) * level:
             return fit
     return wide if exact else fit
 

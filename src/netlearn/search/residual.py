@@ -28,9 +28,9 @@ _N_OWN = 16
 _MOST_ROWS = 50_000
 # Noise alone gives 0.8 to 1.1, a missing unit 1.3 and more.
 NOTHING = 1.15
-# Rows that are asked whether two units are fitted by one; the share of them that counts as near a hyperplane; and the
-# share of the squares that must be there, and by how many standard errors more than as many rows have of noise.
-_ROWS_BETWEEN = 5_000
+# Distances of rows from hyperplanes, at most, that are asked whether two units are fitted by one; the share of rows that
+# counts as near; and the share of the squares that must be there, and by how many standard errors more than of noise.
+_MOST_DISTANCES = 2**22
 _NEAREST = 0.1
 _SHARE_THERE, _STANDARD_ERRORS = 0.2, 4.0
 
@@ -82,11 +82,14 @@ def stands_for_two(problem: Problem, params: Params) -> bool:
     Of noise the nearest tenth of the rows has a tenth of the squares r^2, give or take 0.3 / sqrt(n') for the number
     n' = (sum r^2)^2 / sum r^4 of rows that make up the sum.
     """
-    some = problem.rows.head(min(problem.rows.n_rows, _ROWS_BETWEEN)).in_memory()
+    if params.n_hidden == 0:
+        return False
+    n = min(problem.rows.n_rows, _MOST_ROWS, _MOST_DISTANCES // params.n_hidden)
+    some = problem.rows.head(n).in_memory()
     X, e = to_numpy(some.X), to_numpy(params.residual(some.X, some.y))
     squares = np.sum(e.reshape(len(e), -1) ** 2, axis=1)
     total = float(np.sum(squares))
-    if total == 0.0 or params.n_hidden == 0:
+    if total == 0.0:
         return False
     n_near = max(1, int(_NEAREST * len(X)))
     distances = np.abs(X @ params.planes[:, :-1].T + params.planes[:, -1])

@@ -339,7 +339,7 @@ def _inside_subspace(search: Search, V: np.ndarray, at_most: int | None) -> tupl
             return None, wider_gains
     some = problem.on(inside(problem.rows, search.V, _INSIDE))
     # What a subspace of fewer dimensions does not hold is left by any number of units inside it.
-    level = 2 * fit.loss if r < d and fit.loss < NEAR else LEVEL
+    level = 2 * fit.loss if r < d and fit.loss < GOOD else LEVEL
     fit = narrowed(some, fit, at_most, level)
     fit = replace(fit, params=search.of_all(fit.params.in_coordinates(search.V)))
     return search.settled(fit, "subspace"), wider_gains

@@ -28,7 +28,7 @@ _N_OWN = 16
 _MOST_ROWS = 50_000
 # Noise alone gives 0.8 to 1.1, a missing unit 1.3 and more.
 NOTHING = 1.15
-# Distances of rows from hyperplanes, at most, that are asked whether two units are fitted by one; the share of rows that
+# Distances of rows from hyperplanes, at most, that are asked whether one unit is fitted to two; the share of rows that
 # counts as near; and the share of the squares that must be there, and by how many standard errors more than of noise.
 _MOST_DISTANCES = 2**22
 _NEAREST = 0.1

@@ -1,9 +1,9 @@
-"""The formulas of `netlearn.cost` against the clock: predicted and measured seconds of every room, for some sizes.
+"""The formulas of `netlearn.cost` against the clock: predicted and measured seconds of every step, for some sizes.
 
     python -m benchmarks.cost_model                # the table, some minutes
     python -m benchmarks.cost_model --repeats 5    # on a machine with other work to do
 
-Of each rate the best of the repetitions counts, and of each room the shortest time: others on the machine only ever
+Of each rate the best of the repetitions counts, and of each step the shortest time: others on the machine only ever
 make a run longer. Rows are in memory or in npy files, of which a part is held and the rest streamed.
 """
 
@@ -17,7 +17,7 @@ from netlearn import FileSource, learn, teachers
 from netlearn.backend.calibrate import Rates, calibrate
 from netlearn.cost import plan
 
-ROOMS = ("samples", "moments", "subspace", "search", "fit", "certify")
+STEPS = ("samples", "moments", "subspace", "search", "fit", "certify")
 # N, d, k, and whether in a file.
 SIZES = (
     (20_000, 50, 5, False),
@@ -48,26 +48,26 @@ def planted(N, d, k, path):
 
 
 def compared(N, d, k, path, repeats):
-    """Return pairs of predicted and measured seconds, one for each room and one for all."""
+    """Return pairs of predicted and measured seconds, one for each step and one for all."""
     X, y = planted(N, d, k, path)
     rates, runs = [], []
     for _ in range(repeats):
         rates.append(calibrate(k + 1, path))
         runs.append(learn(X, y, n_hidden=k, rng=0).diagnostics.seconds)
     best = Rates(*(max(getattr(r, name) for r in rates) for name in ("wide", "narrow", "memory", "disk")))
-    expected = dict.fromkeys(ROOMS, 0.0)
+    expected = dict.fromkeys(STEPS, 0.0)
     for cost in plan(N, d, k, in_files=path is not None).passes:
-        expected[cost.room] += cost.seconds(best)
-    measured = {room: min(seconds[room] for seconds in runs) for room in ROOMS}
+        expected[cost.step] += cost.seconds(best)
+    measured = {step: min(seconds[step] for seconds in runs) for step in STEPS}
     totals = sum(expected.values()), sum(measured.values())
-    return [*((expected[room], measured[room]) for room in ROOMS), totals]
+    return [*((expected[step], measured[step]) for step in STEPS), totals]
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--repeats", type=int, default=3)
     options = parser.parse_args()
-    print(f"{'N':>9} {'d':>4} {'k':>3} {'rows in':7}" + "".join(f"{room:>15}" for room in (*ROOMS, "all")))
+    print(f"{'N':>9} {'d':>4} {'k':>3} {'rows in':7}" + "".join(f"{step:>15}" for step in (*STEPS, "all")))
     for N, d, k, in_file in SIZES:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "rows.npy" if in_file else None
@@ -78,7 +78,7 @@ def main():
             for expected, measured in pairs
         )
         print(f"{N:>9,} {d:>4} {k:>3} {'file' if in_file else 'memory':7} {cells}", flush=True)
-    print("each room: predicted and measured seconds; * where they differ by more than a factor of 2")
+    print("each step: predicted and measured seconds; * where they differ by more than a factor of 2")
 
 
 if __name__ == "__main__":

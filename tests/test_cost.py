@@ -61,10 +61,35 @@ def test_matrices_are_formed_up_to_400_features(d, probe):
 
 
 def test_many_units_in_few_dimensions_are_fitted_wide():
-    assert next(cost.name for cost in plan(30_000, 50, 16).passes if cost.room == "search") == "fits inside V"
+    assert next(cost.name for cost in plan(30_000, 50, 16).passes if cost.step == "search") == "fits inside V"
     (cost,) = [cost for cost in plan(30_000, 50, 30).passes if cost.name == "wide fit"]
     # 30 units and their surplus are 40, on 8 rows for each of 41 * 51 unknowns.
     assert cost.narrow == 200 * 4 * (8 * 41 * 51) * 50 * 41
+
+
+@pytest.mark.parametrize("k", [5, 30])
+def test_noise_takes_all_rows_to_the_last_fit_and_ranks_on_many(k):
+    planned = plan(200_000, 40, k, in_files=False, noise=0.1)
+    search, last = named(planned, "wide fit, narrowed"), named(planned, "fit of all rows held")
+    n, unknowns = 200_000 - 50_000, (k + 1) * 41  # but those held out
+    width = -(-5 * k // 4) + 2
+    if unknowns <= 600:
+        assert last.wide == pytest.approx(1.1 * 30 * n * unknowns**2)
+        assert search.wide == pytest.approx(1.1 * 20 * 50_000 * ((width + 1) * 41) ** 2)
+    else:
+        assert last.narrow == pytest.approx(1.1 * (45 + 9 * k) * 4 * n * unknowns)
+    assert plan(200_000, 40, k, in_files=False, noise=1.0).seconds(RATES) > 1.5 * planned.seconds(RATES)
+    assert planned.seconds(RATES) > 2 * plan(200_000, 40, k, in_files=False).seconds(RATES)
+
+
+def test_noisy_labels_in_files_are_read_more_often():
+    assert plan(20_000_000, 200, 5, noise=0.1).n_passes == 4
+
+
+@pytest.mark.parametrize("noise", [-0.1, np.nan, np.inf])
+def test_noise_that_is_none_is_refused(noise):
+    with pytest.raises(InputError, match='"noise" of a plan'):
+        plan(1000, 5, 2, noise=noise)
 
 
 def test_seconds_of_a_pass_are_those_of_reading_or_of_the_work_beside_it():
@@ -140,7 +165,7 @@ def test_learn_holds_and_reads_what_the_plan_says(tmp_path, monkeypatch):
     planned = plan(n, d, k)
     assert result.diagnostics.rows["train"] == planned.n_held
     assert sum(n_read) == sum(cost.bytes_read for cost in planned.passes)
-    assert result.diagnostics.seconds.keys() == {cost.room for cost in planned.passes}
+    assert result.diagnostics.seconds.keys() == {cost.step for cost in planned.passes}
 
 
 @pytest.mark.parametrize("sizes", [(3, 5, 5), (100, 0, 5), (100, 5, 0)])

@@ -1,13 +1,14 @@
 r"""What each pass of `learn` reads, computes and holds, as formulas in N rows, d features and k units.
 
-The course is the usual one: labels are exact, inputs are N(0, I), probes show a dimension for every unit, and the first
-attempt succeeds. docs/scale.md lists the formulas, sets them against measurement and says what changes otherwise. How
-many rounds and products the fits take is measured, not derived: these are constants below. Sizes at which a room
-does something else are taken from that room.
+The course is the usual one: inputs are N(0, I), the moments show a dimension for every unit, the width is given and the
+first attempt succeeds. docs/scale.md lists the formulas, sets them against measurement and says what changes otherwise.
+How many rounds and products the fits take is measured, not derived: these are constants below. Sizes at which a step
+does something else are taken from that step.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -36,6 +37,14 @@ _WIDE_PRODUCTS, _SURPLUS = 200, 1.25
 _POLISH_PRODUCTS, _POLISH_MATRICES = 80, 4
 # Most products of a round: up to four unknowns for each, normal matrices are formed.
 _MOST_INNER, _MOST_POLISH = 40, 150
+# Measured, labels with noise a tenth of their spread; as much noise as signal takes twice as long. Normal matrices, or
+# else products, of the search, on the rows that rank its fits; normal matrices, or else products and more of them for
+# each unit, of the last fit, on all rows. And the seconds of Python in some sixty rounds, however few the rows.
+_NOISY_MATRICES, _NOISY_PRODUCTS = 20, 300
+_LAST_MATRICES, _LAST_PRODUCTS, _LAST_PRODUCTS_PER_UNIT = 30, 45, 9.0
+_NOISY_OVERHEAD = 0.1
+# Passes over rows that are not held, which noisy labels take to their minimum.
+_NOISY_PASSES = 3
 # Vectors on which the departure from normality is measured; how often these values, and rows, are gone through.
 _PROJECTIONS, _READINGS = 128, 10
 # How often arrays are gone through to check and divide their rows.
@@ -82,7 +91,7 @@ class Cost:
     ----------
     name : str
         What it does.
-    room : str
+    step : str
         Where `Diagnostics.seconds` counts its time.
     bytes_read : float
         From disk.
@@ -94,16 +103,22 @@ class Cost:
         Bytes in memory meanwhile, beside Python and its libraries.
     divides : bool
         Whether workers share it: rows that stay where they are do, rows that are held do not.
+    overhead : float
+        Seconds that do not depend on the rows.
+    times_read : int
+        How often rows on disk are gone through.
     """
 
     name: str
-    room: str
+    step: str
     bytes_read: float = 0.0
     bytes_moved: float = 0.0
     wide: float = 0.0
     narrow: float = 0.0
     resident: float = 0.0
     divides: bool = False
+    overhead: float = 0.0
+    times_read: int = 1
 
     @property
     def flops(self) -> float:
@@ -122,7 +137,7 @@ class Cost:
     def seconds(self, rates: Rates, workers: int = 1) -> float:
         """Return the expected time: a thread reads ahead, and what is done in memory is done in turn."""
         parts = self.parts(rates, workers)
-        return max(parts[DISK], parts[MEMORY] + parts[ARITHMETIC])
+        return max(parts[DISK], parts[MEMORY] + parts[ARITHMETIC]) + self.overhead
 
     def bottleneck(self, rates: Rates) -> str:
         """Return which of the three takes longest."""
@@ -152,7 +167,7 @@ class Plan:
     @property
     def n_passes(self) -> int:
         """How often all rows are read from disk."""
-        return sum(cost.bytes_read > 0 for cost in self.passes)
+        return sum(cost.times_read for cost in self.passes if cost.bytes_read)
 
     @property
     def resident(self) -> float:
@@ -176,7 +191,15 @@ def least_rows(n_hidden: int, n_features: int, *, biases: bool = True) -> int:
     return budget.least(Shape(n_hidden, n_features, biases=biases).n_unknowns)
 
 
-def plan(n_rows: int, n_features: int, n_hidden: int, *, biases: bool = True, in_files: bool = True) -> Plan:
+def plan(
+    n_rows: int,
+    n_features: int,
+    n_hidden: int,
+    *,
+    biases: bool = True,
+    in_files: bool = True,
+    noise: float = 0.0,
+) -> Plan:
     """Return what learning so many rows costs.
 
     Parameters
@@ -186,7 +209,11 @@ def plan(n_rows: int, n_features: int, n_hidden: int, *, biases: bool = True, in
         Whether units have biases.
     in_files : bool
         Whether rows are read from files; else they are arrays in memory.
+    noise : float
+        Standard deviation of the labels' noise, in units of that of the labels without it.
     """
+    if not 0 <= noise < math.inf:
+        raise InputError(f'"noise" of a plan must be a number >= 0, got {noise}.')
     for name, value, least in (
         ("n_rows", n_rows, 4),
         ("n_features", n_features, 1),
@@ -211,6 +238,15 @@ def plan(n_rows: int, n_features: int, n_hidden: int, *, biases: bool = True, in
     read = every.n_bytes if in_files else 0
     fitted = every if streamed else Rows(N - n_val, d)
     unknowns = Shape(k, d, biases=biases).n_unknowns
+    n_passes = _NOISY_PASSES if noise and streamed else 1
+    fits = (
+        (
+            _noisy_search(train, k, biases, noise, held),
+            _noisy_fit(train if streamed else fitted, k, biases, noise, held),
+        )
+        if noise
+        else (_fits(train, k, biases, held), _last_fits(train, k, biases, held))
+    )
     passes = (
         Cost(
             "read and check the rows",
@@ -224,16 +260,16 @@ def plan(n_rows: int, n_features: int, n_hidden: int, *, biases: bool = True, in
         _standardise(train, 2 * _COPIES_GATHERED * every.n_bytes * copied, held),
         _affine(train, held),
         _probes(train, held),
-        _fits(train, k, biases, held),
-        _last_fits(train, k, biases, held),
+        *fits,
         Cost(
             "refinement on all rows",
             "fit",
-            bytes_read=read * streamed,
-            bytes_moved=2 * (_COPIES_READ if streamed else _COPIES_GATHERED) * fitted.n_bytes,
-            narrow=4 * fitted.n_rows * d * (k + 1),
+            bytes_read=n_passes * read * streamed,
+            bytes_moved=n_passes * 2 * (_COPIES_READ if streamed else _COPIES_GATHERED) * fitted.n_bytes,
+            narrow=n_passes * 4 * fitted.n_rows * d * (k + 1),
             resident=held + chunks * streamed,
             divides=streamed,
+            times_read=n_passes,
         ),
         Cost(
             "certificate",
@@ -329,3 +365,28 @@ def _last_fits(train: Rows, k: int, biases: bool, held: float) -> Cost:
     else:
         narrow, own = _POLISH_PRODUCTS * 4 * n * d * (k + 1), 4 * n * d + 12 * n * (k + 1)
     return Cost("refinement on rows held", "search", wide=wide, narrow=narrow, resident=held + own)
+
+
+def _noisy_search(train: Rows, k: int, biases: bool, noise: float, held: float) -> Cost:
+    """With noise few rows do not do: a wide fit is narrowed, and fits are ranked, on as many as rank."""
+    shape = Shape(k, train.n_features, biases=biases)
+    wide = shape.wider(budget.affordable(k, train.n_rows, shape, _SURPLUS))
+    n = budget.ranking(train, wide).n_rows
+    work = _noisy_work(n, wide, _NOISY_MATRICES, _NOISY_PRODUCTS, noise)
+    return Cost("wide fit, narrowed", "search", **work, resident=held + 8 * n * (wide.n_hidden + 1))
+
+
+def _noisy_fit(rows: Rows, k: int, biases: bool, noise: float, held: float) -> Cost:
+    """On all rows that are held, and averaged over where it might have started if that makes a difference."""
+    shape = Shape(k, rows.n_features, biases=biases)
+    products = _LAST_PRODUCTS + _LAST_PRODUCTS_PER_UNIT * k
+    work = _noisy_work(rows.n_rows, shape, _LAST_MATRICES, products, noise)
+    return Cost("fit of all rows held", "fit", **work, resident=held + 12 * rows.n_rows * (k + 1))
+
+
+def _noisy_work(n: int, shape: Shape, matrices: float, products: float, noise: float) -> dict[str, float]:
+    """Return the operations of normal matrices where these are formed, or else of products."""
+    P, more = shape.n_unknowns, 1.0 + min(noise, 1.0)
+    if P <= UNKNOWNS_PER_PRODUCT * _MOST_POLISH:
+        return {"wide": more * matrices * n * P**2, "overhead": _NOISY_OVERHEAD / 2}
+    return {"narrow": more * products * 4 * n * P, "overhead": _NOISY_OVERHEAD / 2}

@@ -165,6 +165,15 @@ def plan(
             rich_help_panel=_WITH_ROWS,
         ),
     ] = None,
+    noise: Annotated[
+        float | None,
+        typer.Option(
+            metavar="S",
+            help="Noise in the labels, in units of their spread.",
+            show_default="none",
+            rich_help_panel=_WITH_ROWS,
+        ),
+    ] = None,
     epsilon: Annotated[
         float | None,
         typer.Option(
@@ -198,7 +207,7 @@ def plan(
     from netlearn.cli.output import deliver
     from netlearn.cli.plan import answer
 
-    of_run = {"workers": workers, "data": data}
+    of_run = {"workers": workers, "data": data, "noise": noise}
     of_paper = {"epsilon": epsilon, "radius": radius, "failure_prob": failure_prob}
     deliver(answer(n_features, n_hidden, rows, of_run, of_paper), as_json=json)
 

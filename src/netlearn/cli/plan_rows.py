@@ -14,13 +14,13 @@ _WIDE = 1000
 
 
 def expectation(
-    n_features: int, n_hidden: int, rows: str, workers: int = 1, data: str | None = None
+    n_features: int, n_hidden: int, rows: str, workers: int = 1, data: str | None = None, noise: float = 0.0
 ) -> Answer:
     """Measure the machine for a second, and put its rates into the formulas of `netlearn.cost`."""
     n_rows = whole_number(rows)
     if workers < 1:
         raise InputError(f'"workers" of a plan must be at least 1, got {workers}.')
-    planned = plan(n_rows, n_features, n_hidden)
+    planned = plan(n_rows, n_features, n_hidden, noise=noise)
     with working("Measuring this machine"):
         rates = calibrate(min(n_hidden, _WIDE) + 1, data)
     least = least_rows(n_hidden, n_features)
@@ -52,15 +52,12 @@ def expectation(
     notes.add_row("passes", _passes(planned, workers))
     notes.add_row("rows", _enough(planned, n_rows, least))
     notes.add_row("machine", _machine(rates))
-    notes.add_row(
-        "assumed",
-        "exact labels, N(0, I) inputs and uncompressed files; with noisy labels up to 7 more passes and a search "
-        "ten times as long or more",
-    )
+    notes.add_row("assumed", _assumed(noise))
     found = {
         "n_rows": n_rows,
         "n_features": n_features,
         "n_hidden": n_hidden,
+        "noise": noise,
         "workers": workers,
         "seconds": seconds,
         "bottleneck": bottleneck,
@@ -82,6 +79,11 @@ def expectation(
         ],
     }
     return Answer(found, Group(listed, notes))
+
+
+def _assumed(noise: float) -> str:
+    labels = f"noise of {noise:g} times the labels' spread" if noise else "exact labels (else give --noise)"
+    return f"{labels}, N(0, I) inputs, uncompressed files, and this width given; without it, up to twice the time"
 
 
 _WORDS = {DISK: "reading from disk", "memory": "copying in memory", "arithmetic": "arithmetic"}

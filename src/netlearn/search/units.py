@@ -280,7 +280,7 @@ def _wide(search: Search, width: int, few: bool, known: Params | None = None, *,
         problem, width, search.rng, known=known, patience=patience, patience_near=_SLOW if slow else _HASTY
     )
     fit = judge.judged(wide)
-    if fit.score < NEAR or few:
+    if fit.score < NEAR or (few and not ample):
         return fit
     # Over-relaxed steps keep noise alive, and so do few rows.
     some = problem.on(budget.enough(search.train, problem.shape(width)))

@@ -19,8 +19,8 @@ from netlearn.search.residual import unexplained
 from netlearn.search.starts import unused
 from netlearn.search.trimmed import n_rarer_side
 
-# Units that are added at least.
-_NEW_UNITS = 4
+# Units that are added at least, where rows determine so many.
+_NEW_UNITS = 8
 # Rows times unknowns of a fit that takes a second.
 _CHEAP = 2**26
 # Ways in which close units are told apart, and what they may cost together: rows times unknowns squared.
@@ -50,12 +50,14 @@ def completed(problem: Problem, found: Fit, at_most: int | None, rng: np.random.
     rows = problem.rows
     # A unit that switches on hardly any row serves the few it has, and hides what is missing there.
     determined = found.params.keep(n_rarer_side(rows, found.params) >= rows.n_features + 4)
-    n_new = max(_NEW_UNITS, determined.n_hidden // 2)
-    new = unused(unexplained(problem, determined, rng)[1][:n_new], problem.n_outputs, rng)
     near = found.loss < NEAR
-    shape = problem.shape(n_new + (2 if near else 1) * determined.n_hidden)
-    if not budget.has(rows, shape, budget.IF_EXACT):
+    n_kept = (2 if near else 1) * determined.n_hidden
+    most = budget.widest(rows.n_rows, problem.shape(1), budget.IF_EXACT) - n_kept
+    n_new = min(max(_NEW_UNITS, determined.n_hidden // 2), most)
+    if n_new < 1:
         return found  # more units would serve what rows there are, and no others
+    new = unused(unexplained(problem, determined, rng)[1][:n_new], problem.n_outputs, rng)
+    shape = problem.shape(n_new + n_kept)
     cheap = near and rows.n_rows * shape.n_unknowns <= _CHEAP
     some = problem if cheap else problem.on(budget.enough(rows, shape, budget.RANK))
     n_splits = _ALL_SPLITS // (some.rows.n_rows * shape.n_unknowns**2)

@@ -17,8 +17,8 @@ from netlearn.source import ArraySource, Source
 from netlearn.source.arrays import over_blocks
 
 # Standard errors by which judging rows must prefer a network: it was chosen for its error on them among several. Where
-# the rows that were fitted gain so many times what their noise gives each unknown, fewer do: noise alone gives one,
-# two where it also chose where a unit is.
+# the rows that were fitted gain so many times what their noise gives each unknown, fewer do: noise alone gives one, two
+# to three where it also chose where a unit is (the best of twelve starts, thirty draws).
 _BEYOND_DOUBT = 4.0
 _AGREEING, _GAIN_AGREEING = 1.5, 4.0
 # Two attempts whose held-out errors agree this closely have found the same thing: what is left is noise.

@@ -25,6 +25,7 @@ from netlearn.search.line import read_off
 from netlearn.search.residual import NOTHING, stands_for_two, unexplained
 from netlearn.search.search import Search
 from netlearn.search.tilt import GOOD, fit_in_subspace, inside
+from netlearn.search.trimmed import few_stand_out
 
 # Widths of the wide fits in units of the width asked for, in the order tried.
 _SURPLUS = (1.25, 1.5, 1.25, 2.0, 1.5, 1.25, 2.0, 3.0)
@@ -99,8 +100,12 @@ def find_units(search: Search, asked: int | str, attempts: int = MOST_ATTEMPTS) 
     for _ in range(_COMPLETIONS):
         if judge.is_settled(best) or best.params.n_hidden == 0 or search.problem.deadline():
             break
-        if best.loss < NEAR and _more_help(search, best) is False:
-            break
+        if (
+            best.loss < NEAR
+            and _more_help(search, best) is False
+            and not few_stand_out(search.train, best.params)
+        ):
+            break  # noise, if little of it
         search.tell(f"{best.params.n_hidden} units, and what they leave")
         more = search.judged(completed(search.problem, best, at_most, search.rng), "completed")
         if not judge.predicts_better(more, best):

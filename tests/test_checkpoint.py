@@ -29,7 +29,7 @@ def rows(tmp_path, monkeypatch):
     monkeypatch.setattr(learning, "LARGE_FILE", 2**14)
     monkeypatch.setattr(pipeline, "SMALLEST_PILOT", 2000)
     monkeypatch.setattr(checkpoint_module, "_EVERY", 0.0)
-    monkeypatch.setattr("netlearn.source.files._CHUNK_ENTRIES", 2**14)
+    monkeypatch.setattr("netlearn.source.files.CHUNK_ENTRIES", 2**14)
     path = tmp_path / "rows.npy"
     np.save(path, noisy_rows())
     return path
@@ -154,7 +154,7 @@ def test_a_kill_at_a_random_moment_costs_nothing_but_time(rows, tmp_path):
         from netlearn import FileSource, learn, learning, pipeline
         from netlearn.source import checkpoint, files
         learning.LARGE_FILE, pipeline.SMALLEST_PILOT = 2**14, 2000
-        checkpoint._EVERY, files._CHUNK_ENTRIES = 0.0, 2**14
+        checkpoint._EVERY, files.CHUNK_ENTRIES = 0.0, 2**14
         source = FileSource(sys.argv[1], features=range({D}))
         result = learn(source, n_hidden={K}, rng=0, checkpoint=sys.argv[2])
         result.network.save(sys.argv[3])

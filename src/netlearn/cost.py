@@ -39,10 +39,10 @@ _POLISH_PRODUCTS, _POLISH_MATRICES = 80, 4
 _MOST_INNER, _MOST_POLISH = 40, 150
 # Measured, labels with noise a tenth of their spread; as much noise as signal takes twice as long. Normal matrices, or
 # else products, of the search, on the rows that rank its fits; normal matrices, or else products and more of them for
-# each unit, of the last fit, on all rows. And the seconds of Python in some sixty rounds, however few the rows.
+# each unit, of the last fit, on all rows. And the seconds of Python in the rounds of either, however few the rows.
 _NOISY_MATRICES, _NOISY_PRODUCTS = 20, 300
 _LAST_MATRICES, _LAST_PRODUCTS, _LAST_PRODUCTS_PER_UNIT = 30, 45, 9.0
-_NOISY_OVERHEAD = 0.1
+_OVERHEAD = 0.05
 # Passes over rows that are not held, which noisy labels take to their minimum.
 _NOISY_PASSES = 3
 # Vectors on which the departure from normality is measured; how often these values, and rows, are gone through.
@@ -227,11 +227,11 @@ def plan(
     streamed = in_files and N > 2 * n_held
     enough = rows_for_share(LARGEST_SHARE, _FAILURE_PROB)
     out = samples.HoldOut.of(N, d, n_hidden=k, n_enough=enough, per_unknown=budget.LEARN)
-    n_judge = samples._n_judge(N)
+    n_judge = samples.judging_rows(N)
     n_val = out.n_fresh + (0 if streamed else out.n_reserve)
     train = Rows(n_held if streamed else N - n_val - n_judge, d)
     held = Rows(train.n_rows + n_judge + n_val, d).n_bytes
-    chunks = _CHUNKS * 8 * files._CHUNK_ENTRIES + _PAGE_BYTES * (d + 1) if in_files else 0
+    chunks = _CHUNKS * 8 * files.CHUNK_ENTRIES + _PAGE_BYTES * (d + 1) if in_files else 0
     copied = not streamed and 8 * N * d <= grain(HOST).kept_bytes
     # What stays: the rows held, and the judge's rows apart; or two copies where rows are few.
     held += Rows(n_judge, d).n_bytes + copied * every.n_bytes
@@ -284,14 +284,14 @@ def plan(
 
 def _standardise(train: Rows, copied: float, held: float) -> Cost:
     d = train.n_features
-    n = min(train.n_rows, max(inputs._ROWS_PER_FEATURE * d, inputs._FEWEST_ROWS))
+    n = min(train.n_rows, max(inputs.ROWS_PER_FEATURE * d, inputs.FEWEST_ROWS))
     some = Rows(n, d)
     wide = narrow = 0.0
-    if d <= inputs._MANY_FEATURES:
+    if d <= inputs.MANY_FEATURES:
         wide = n * d**2 + _EIGEN * d**3
     else:  # single precision takes half the time
-        narrow = 2 * n * d * inputs._N_VECTORS * inputs._N_PRODUCTS
-    projected = min(n, inputs._FEWEST_ROWS) * _PROJECTIONS
+        narrow = 2 * n * d * inputs.N_VECTORS * inputs.N_PRODUCTS
+    projected = min(n, inputs.FEWEST_ROWS) * _PROJECTIONS
     return Cost(
         "mean and covariance",
         "moments",
@@ -311,7 +311,7 @@ def _affine(train: Rows, held: float) -> Cost:
 
 def _probes(train: Rows, held: float) -> Cost:
     n, d = train
-    if d <= look._MANY_FEATURES:
+    if d <= look.MANY_FEATURES:
         return Cost(
             "moment matrices",
             "subspace",
@@ -372,21 +372,27 @@ def _noisy_search(train: Rows, k: int, biases: bool, noise: float, held: float) 
     shape = Shape(k, train.n_features, biases=biases)
     wide = shape.wider(budget.affordable(k, train.n_rows, shape, _SURPLUS))
     n = budget.ranking(train, wide).n_rows
+    resident = held + 8 * n * (wide.n_hidden + 1)
     work = _noisy_work(n, wide, _NOISY_MATRICES, _NOISY_PRODUCTS, noise)
-    return Cost("wide fit, narrowed", "search", **work, resident=held + 8 * n * (wide.n_hidden + 1))
+    return Cost(
+        "wide fit, narrowed", "search", wide=work[0], narrow=work[1], resident=resident, overhead=_OVERHEAD
+    )
 
 
 def _noisy_fit(rows: Rows, k: int, biases: bool, noise: float, held: float) -> Cost:
     """On all rows that are held, and averaged over where it might have started if that makes a difference."""
     shape = Shape(k, rows.n_features, biases=biases)
     products = _LAST_PRODUCTS + _LAST_PRODUCTS_PER_UNIT * k
+    resident = held + 12 * rows.n_rows * (k + 1)
     work = _noisy_work(rows.n_rows, shape, _LAST_MATRICES, products, noise)
-    return Cost("fit of all rows held", "fit", **work, resident=held + 12 * rows.n_rows * (k + 1))
+    return Cost(
+        "fit of all rows held", "fit", wide=work[0], narrow=work[1], resident=resident, overhead=_OVERHEAD
+    )
 
 
-def _noisy_work(n: int, shape: Shape, matrices: float, products: float, noise: float) -> dict[str, float]:
-    """Return the operations of normal matrices where these are formed, or else of products."""
+def _noisy_work(n: int, shape: Shape, matrices: float, products: float, noise: float) -> tuple[float, float]:
+    """Return the operations of normal matrices where these are formed, and of products where they are not."""
     P, more = shape.n_unknowns, 1.0 + min(noise, 1.0)
     if P <= UNKNOWNS_PER_PRODUCT * _MOST_POLISH:
-        return {"wide": more * matrices * n * P**2, "overhead": _NOISY_OVERHEAD / 2}
-    return {"narrow": more * products * 4 * n * P, "overhead": _NOISY_OVERHEAD / 2}
+        return more * matrices * n * P**2, 0.0
+    return 0.0, more * products * 4 * n * P

@@ -256,7 +256,7 @@ def test_rows_of_many_columns_that_are_not_standard_are_noticed(
     change, in_full, monkeypatch, column_whitening
 ):
     if in_full:
-        monkeypatch.setattr(normality, "_MANY_FEATURES", WIDE)
+        monkeypatch.setattr(normality, "MANY_FEATURES", WIDE)
     assert measured(change(normal(ROWS, 0, WIDE))).W is not None
 
 
@@ -266,7 +266,7 @@ def test_what_lies_inside_the_edge_passes_both_ways(monkeypatch):
     X = normal(ROWS, 0, WIDE)
     X[:, 1] = 0.15 * X[:, 0] + np.sqrt(1 - 0.15**2) * X[:, 1]
     assert measured(X).W is None
-    monkeypatch.setattr(normality, "_MANY_FEATURES", WIDE)
+    monkeypatch.setattr(normality, "MANY_FEATURES", WIDE)
     assert measured(X).W is None
 
 

@@ -165,7 +165,7 @@ def test_a_file_that_is_cut_short_while_it_is_read_is_told(tmp_path, monkeypatch
     path = tmp_path / f"rows{suffix}"
     rows = np.asarray(np.random.default_rng(0).standard_normal((40_000, 4)), order=order)
     write_rows(path, rows)
-    monkeypatch.setattr("netlearn.source.files._CHUNK_ENTRIES", 4000)
+    monkeypatch.setattr("netlearn.source.files.CHUNK_ENTRIES", 4000)
     monkeypatch.setattr("netlearn.source.csv_arrow._BLOCK_BYTES", 2**14)
     source = FileSource(path, target=-1)
     whole = sum(len(y) for _, y in source.blocks())
@@ -235,7 +235,7 @@ SCRIPT = textwrap.dedent("""
     from netlearn import cli, learning, pipeline
     from netlearn.source import checkpoint, files
     learning.LARGE_FILE, pipeline.SMALLEST_PILOT = 2**12, 2000
-    checkpoint._EVERY, files._CHUNK_ENTRIES = 0.0, 2**13
+    checkpoint._EVERY, files.CHUNK_ENTRIES = 0.0, 2**13
     save = checkpoint.Checkpoint.save
     def save_and_wait(self, part, *a, **k):
         save(self, part, *a, **k)

@@ -141,7 +141,7 @@ def test_rows_that_are_promised_take_memory_as_they_come(tmp_path, monkeypatch):
     rows.write(np.ones((1000, 2)))
     with zipfile.ZipFile(tmp_path / "rows.npz", "w") as archive:
         archive.writestr("a.npy", rows.getvalue())
-    monkeypatch.setattr("netlearn.source.files._CHUNK_ENTRIES", 200)
+    monkeypatch.setattr("netlearn.source.files.CHUNK_ENTRIES", 200)
     source = FileSource(tmp_path / "rows.npz")
     tracemalloc.start()
     try:

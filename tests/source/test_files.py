@@ -95,7 +95,7 @@ KINDS = [
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_format_gives_the_rows_in_order_every_time(tmp_path, monkeypatch, rows, kind):
-    monkeypatch.setattr(files, "_CHUNK_ENTRIES", 4 * 170)  # chunks that divide neither rows nor row groups
+    monkeypatch.setattr(files, "CHUNK_ENTRIES", 4 * 170)  # chunks that divide neither rows nor row groups
     X, y = rows
     source = FileSource(*write(kind, tmp_path, X, y))
     assert (source.n_rows, source.n_features) == (1000, 3)
@@ -403,7 +403,7 @@ def test_an_error_comes_in_its_place():
 
 
 def test_leaving_early_ends_thread_and_file(tmp_path, monkeypatch, rows):
-    monkeypatch.setattr(files, "_CHUNK_ENTRIES", 400)
+    monkeypatch.setattr(files, "CHUNK_ENTRIES", 400)
     source = FileSource(*write("parquet", tmp_path, *rows))
     blocks = source.blocks()
     next(blocks)
@@ -415,7 +415,7 @@ def test_leaving_early_ends_thread_and_file(tmp_path, monkeypatch, rows):
 
 @pytest.mark.parametrize("kind", ["parquet", "csv", "npy", "npz"])
 def test_memory_does_not_grow_with_the_rows(tmp_path, monkeypatch, kind):
-    monkeypatch.setattr(files, "_CHUNK_ENTRIES", 2**13)
+    monkeypatch.setattr(files, "CHUNK_ENTRIES", 2**13)
     peaks = []
     for n in (20_000, 200_000):
         folder = tmp_path / str(n)

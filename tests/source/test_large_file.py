@@ -28,7 +28,7 @@ def peak():
 
 tiny, path, model = sys.argv[1:]
 learning.LARGE_FILE, pipeline.SMALLEST_PILOT, samples._MOST = {HELD_ENTRIES}, 2000, {MOST}
-files._CHUNK_ENTRIES = {CHUNK_ENTRIES}
+files.CHUNK_ENTRIES = {CHUNK_ENTRIES}
 learn(FileSource(tiny, target="y"), n_hidden=1, rng=0)
 before = peak()
 result = learn(FileSource(path, target="y"), n_hidden={K}, rng=0)

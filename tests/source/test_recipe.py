@@ -185,7 +185,7 @@ def write_parts(rows, group=70):
 
 
 def test_reading_begins_at_any_row_that_is_left(monkeypatch):
-    monkeypatch.setattr(files, "_CHUNK_ENTRIES", 3 * 50)
+    monkeypatch.setattr(files, "CHUNK_ENTRIES", 3 * 50)
     rows = with_gaps()
     source = FileSource(write_parts(rows), "c", missing="drop")
     whole = rows[~np.isnan(rows).any(axis=1)]
@@ -198,7 +198,7 @@ def test_reading_begins_at_any_row_that_is_left(monkeypatch):
 
 
 def test_a_cluster_reads_the_same_rows(monkeypatch):
-    monkeypatch.setattr(files, "_CHUNK_ENTRIES", 3 * 50)
+    monkeypatch.setattr(files, "CHUNK_ENTRIES", 3 * 50)
     monkeypatch.setattr("netlearn.source.dask._PARTITION_ENTRIES", 3 * 100)
     rows = with_gaps()
     source = FileSource(write_parts(rows), "c", missing="drop")
@@ -230,7 +230,7 @@ def test_a_large_file_with_gaps_and_texts_is_streamed(monkeypatch):
 
 
 def test_memory_does_not_grow_with_rows_that_are_surveyed(monkeypatch):
-    monkeypatch.setattr(files, "_CHUNK_ENTRIES", 2**12)
+    monkeypatch.setattr(files, "CHUNK_ENTRIES", 2**12)
     peaks = []
     for n in (4_000, 40_000):
         lines = "a,kind,y\n" + "".join(f"{i},{'xyz'[i % 3]},{'' if i % 50 == 0 else i}\n" for i in range(n))

@@ -29,11 +29,11 @@ from netlearn.source.arrays import over_blocks
 # Chance that rows from N(0, I) are taken for something else and whitened needlessly (which does no harm).
 _FALSE_ALARM = 1e-6
 # Rows that are looked at: more see weaker correlations, in proportion to their root. Whitening takes all rows given.
-_ROWS_PER_FEATURE, _FEWEST_ROWS = 10, 10_000
+ROWS_PER_FEATURE, FEWEST_ROWS = 10, 10_000
 # Up to this dimension the second moments are formed to be looked at; beyond, a few products with them cost less.
-_MANY_FEATURES = 400
+MANY_FEATURES = 400
 # Vectors and products of the Krylov iteration.
-_N_VECTORS, _N_PRODUCTS = 8, 6
+N_VECTORS, N_PRODUCTS = 8, 6
 # Blocks whose Gram matrix one thread takes at a time: it is larger than they are.
 _N_CACHED = 2
 # Projections on which the departure from normality is measured.
@@ -42,7 +42,7 @@ _N_PROJECTIONS = 64
 
 def n_looked_at(rows: Source) -> int:
     """Return how many of the rows are looked at to tell whether they are N(0, I)."""
-    return min(rows.n_rows, max(_ROWS_PER_FEATURE * rows.n_features, _FEWEST_ROWS))
+    return min(rows.n_rows, max(ROWS_PER_FEATURE * rows.n_features, FEWEST_ROWS))
 
 
 def is_standard(rows: Source, mean: np.ndarray, variance: np.ndarray, rng: np.random.Generator) -> bool:
@@ -72,7 +72,7 @@ def _standard_spectrum(n: int, d: int, least: float, largest: float) -> bool:
 
 def _edges(rows: Source, rng: np.random.Generator) -> tuple[float, float]:
     """Return the extreme eigenvalues of X^T X / n, or what a few products show of them."""
-    if rows.n_features <= _MANY_FEATURES:
+    if rows.n_features <= MANY_FEATURES:
         values = np.linalg.eigvalsh(covariance(rows))
     else:
         values, _ = outer_spectrum(rows, rng)
@@ -83,7 +83,7 @@ def outer_spectrum(
     rows: Source, rng: np.random.Generator, change: Callable | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the outer eigenvalues of X^T X / n, largest first, and their vectors; of changed rows, if wanted."""
-    space = Krylov(rng.standard_normal((rows.n_features, _N_VECTORS)))
+    space = Krylov(rng.standard_normal((rows.n_features, N_VECTORS)))
 
     def term(block):
         X = block[0] if change is None else change(block[0])
@@ -91,9 +91,9 @@ def outer_spectrum(
         X = xp.astype(X, xp.float32, copy=False)  # its rounding is far below what n rows show by chance
         return to_numpy((X @ as_like(space.fresh, X)).T @ X)
 
-    for _ in range(_N_PRODUCTS):
-        image = np.zeros((_N_VECTORS, rows.n_features))
-        for part in over_blocks(term, rows, _N_VECTORS):
+    for _ in range(N_PRODUCTS):
+        image = np.zeros((N_VECTORS, rows.n_features))
+        for part in over_blocks(term, rows, N_VECTORS):
             image += part
         space.grow(image.T / rows.n_rows)
     return space.ritz()
@@ -117,7 +117,7 @@ def departure(rows: Source, mean: np.ndarray, W: Whitening, rng: np.random.Gener
 
     Cost: one reading of at most 10,000 rows.
     """
-    rows = rows.head(min(rows.n_rows, _FEWEST_ROWS))
+    rows = rows.head(min(rows.n_rows, FEWEST_ROWS))
     r = len(mean) if W is None else W.shape[1]
     directions = rng.standard_normal((r, _N_PROJECTIONS))
     directions /= np.linalg.norm(directions, axis=0)

@@ -32,7 +32,7 @@ from netlearn.source.tables import open_table
 from netlearn.source.wanted import as_learned, wanted_of
 
 # Read at once: long enough for a disk, and cut into blocks for a core's cache afterwards.
-_CHUNK_ENTRIES = 2**20
+CHUNK_ENTRIES = 2**20
 
 
 class FileSource(ReadHere):
@@ -158,7 +158,7 @@ class FileSource(ReadHere):
 
     @property
     def _size(self) -> int:
-        return max(1, _CHUNK_ENTRIES // len(self._columns))
+        return max(1, CHUNK_ENTRIES // len(self._columns))
 
     @cached_property
     def _found(self) -> Survey:

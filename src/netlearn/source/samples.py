@@ -155,7 +155,7 @@ class Samples:
     def from_parts(cls, X, y, X_val, y_val, rng: np.random.Generator, *, law: str, repeats: bool) -> Samples:
         """Shuffle the rows that learn and judge; the fresh ones, of a known law, stay as they are."""
         rows = SelectedRows(X, y, rng.permutation(len(y)))
-        n_judge = _n_judge(len(y))
+        n_judge = judging_rows(len(y))
         return cls(rows, len(y) - n_judge, n_judge, ArraySource(X_val, y_val), law, repeats)
 
     def on(self, like) -> Samples:
@@ -180,7 +180,7 @@ def hold(
     pass of the last fit, so that none are held out for a time.
     """
     _refuse_too_few(source.n_rows)
-    n_val, n_judge = held_out.n_fresh, _n_judge(source.n_rows)
+    n_val, n_judge = held_out.n_fresh, judging_rows(source.n_rows)
     n_held = min(n_held, source.n_rows - n_val - n_judge)
     chosen = rng.choice(source.n_rows, n_val + n_held + n_judge, replace=False)
     val, held = gathered(source, [chosen[:n_val], chosen[n_val:]], checkpoint)
@@ -190,7 +190,7 @@ def hold(
     return Samples(rows, n_held, n_judge, val, beyond=beyond)
 
 
-def _n_judge(n: int) -> int:
+def judging_rows(n: int) -> int:
     """Return how many of `n` rows are to compare candidates."""
     return max(1, min(max(n // _JUDGE_SHARE, min(_FEW_FRESH, n // 10)), _MOST))
 
@@ -277,7 +277,7 @@ def split(
     _refuse_too_few(len(order))
     n, out = len(order), held_out(len(order))
     fresh, order = SelectedRows(X, y, order[: out.n_fresh]), order[out.n_fresh :]
-    n_judge = _n_judge(n) if out.n_judge is None else out.n_judge
+    n_judge = judging_rows(n) if out.n_judge is None else out.n_judge
     return Samples(
         SelectedRows(X, y, order),
         len(order) - n_judge - out.n_reserve,

@@ -26,7 +26,7 @@ from netlearn.subspace.probes import (
 _PILOT = 20_000
 # Each probe costs as much as two Gram matrices of the rows: beyond this dimension leading eigenvectors alone are
 # computed, of one probe after the other, until enough directions have been seen.
-_MANY_FEATURES = 400
+MANY_FEATURES = 400
 
 Residual = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
@@ -55,7 +55,7 @@ def look(
     V : array of shape (d, r)
     spectra : list of Spectrum
     """
-    many_features = rows.n_features > _MANY_FEATURES
+    many_features = rows.n_features > MANY_FEATURES
     # The rounding of single precision is far below the noise of a mean. A copy that is made once saves gathering the
     # rows in each pass, and a fit can go on with it.
     if many_features and rows.can_be_single:

@@ -221,3 +221,25 @@ def test_impossible_confidences_are_refused(pair, failure_prob):
 def test_an_unknown_method_is_refused(pair):
     with pytest.raises(InputError, match='"method"'):
         certify(pair[1], np.zeros((3, 3)), np.zeros(3), failure_prob=0.05, basis=Basis(method="hope"))
+
+
+@pytest.mark.parametrize(("step", "bounded"), [(0.0, True), (0.3, False)])
+def test_errors_that_no_target_of_the_assumed_slope_could_make_leave_no_bound(step, bounded):
+    # A constant network says that the target is constant, and one row of 90 says that it is not.
+    rng = np.random.default_rng(0)
+    network = ShallowNetwork(np.zeros(3), np.zeros(0), np.zeros((0, 3)), None, -1.0)
+    y = np.full(90, -1.0)
+    y[7] += step
+    found = certify(network, rng.standard_normal((90, 3)), y, failure_prob=0.01, basis=Basis(STANDARD))
+    assert math.isfinite(found.error_bound) == bounded
+    assert ("vary more" in found.why_no_bound) != bounded
+
+
+@pytest.mark.statistical
+def test_errors_of_a_target_as_steep_as_assumed_contradict_nothing():
+    # g = L x_1 is as steep as it may be, and its range is as large as that of any such function.
+    network = ShallowNetwork(np.r_[1.0, np.zeros(4)], np.zeros(0), np.zeros((0, 5)), None, 0.0)
+    for seed in range(50):
+        X = np.random.default_rng(seed).standard_normal((2000, 5))
+        found = certify(network, X, -2.0 * X[:, 0], failure_prob=0.01, basis=Basis(STANDARD))
+        assert math.isfinite(found.error_bound)

@@ -449,8 +449,8 @@ MUTANTS = [
         ),
         (
             "outputs without their union",
-            "of_output, failure_prob / m, basis)",
-            "of_output, failure_prob, basis)",
+            "of_output, failure_prob / m, basis, step)",
+            "of_output, failure_prob, basis, step)",
         ),
         (
             "wrong labels left out of the tolerance alone",

@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.stats import chi2
+from scipy.stats import chi2, norm
 
 from netlearn.backend import to_numpy
 from netlearn.certify.envelope import envelope_bound, root_mean_square_bound
@@ -35,6 +35,8 @@ STEEPNESS = 2.0
 """How many times as steep as the network the target may be, where nobody has said how steep it is."""
 METHODS = {"envelope": "all errors of the fresh rows", "mean": "their root mean square"}
 """What each method computes the L2 bound from."""
+# Probability with which errors contradict an assumption that holds; and the rounding of an error, in units of labels.
+_NEXT_TO_NEVER, _DIGITS = 1e-9, 1e-12
 # Part of the failure probability spent on upper limits of the inputs' spread, and likewise of the noise.
 _FOR_LIMITS = 0.05
 _ROWS = "the rows are independent draws from one distribution and took no part in learning"
@@ -175,11 +177,12 @@ def certify_rows(
         raise InputError(f'"failure_prob" must be in (0, 1), got {failure_prob}.')
     if basis.method not in METHODS:
         raise InputError(f'"method" of a basis must be one of {sorted(METHODS)}, got {basis.method!r}.')
-    errors, spread = _measured(network, rows, basis)
+    errors, spread, largest_label = _measured(network, rows, basis)
     if not np.all(np.isfinite(errors)):
         raise InputError('"X" and "y" of certify must be finite, got NaN or infinity.')
     W, Lambda, U = slopes = parts(network)
-    joint = _certificate(slopes, errors, spread, failure_prob, basis)
+    step = _DIGITS * largest_label  # by which rounding may move an error
+    joint = _certificate(slopes, errors, spread, failure_prob, basis, step)
     if network.linear.ndim == 1:
         return joint
     m, each = network.n_outputs, []
@@ -187,21 +190,24 @@ def certify_rows(
     for o in range(m):
         of_output = replace(spread, along=np.delete(spread.along, [i for i in range(m) if i != o], axis=1))
         slopes = W[o : o + 1], Lambda[:, o : o + 1], U
-        own = _certificate(slopes, errors[:, o : o + 1], of_output, failure_prob / m, basis)
+        own = _certificate(slopes, errors[:, o : o + 1], of_output, failure_prob / m, basis, step)
         each.append(replace(own, assumptions=(*own.assumptions, together)))
     return replace(joint, per_output=tuple(each))
 
 
-def _measured(network: ShallowNetwork, sources: Sequence[Source], basis: Basis) -> tuple[np.ndarray, Spread]:
-    """Return the errors, shape (n, m), and the spread of the rows as far as `basis` needs it."""
+def _measured(
+    network: ShallowNetwork, sources: Sequence[Source], basis: Basis
+) -> tuple[np.ndarray, Spread, float]:
+    """Return the errors, shape (n, m), the spread of the rows as far as `basis` needs it, and the largest label."""
     W, _, U = parts(network)
     vectors, d = np.vstack([W, U]), network.n_features
     errors, along, low, high = [], [], np.full(d, np.inf), np.full(d, -np.inf)
-    total, squares = np.zeros(d), np.zeros((d, d))
+    total, squares, largest_label = np.zeros(d), np.zeros((d, d)), 0.0
     with_covariance = basis.law == NORMAL and basis.target_lipschitz is not None
     for block in (block for rows in sources for block in rows.blocks(len(vectors))):
         X, y = map(to_numpy, block)
         errors.append((y - network(X)).reshape(len(X), -1))
+        largest_label = max(largest_label, float(np.max(np.abs(y), initial=0.0)))
         if basis.law == NORMAL:
             along.append(X @ vectors.T)
         elif basis.law == BOX:
@@ -214,18 +220,18 @@ def _measured(network: ShallowNetwork, sources: Sequence[Source], basis: Basis) 
         covariance = (squares - np.outer(total, total) / n) / (n - 1)
         largest = math.sqrt(max(np.linalg.eigvalsh(covariance)[-1], 0.0))
     projected = np.concatenate(along) if along else np.zeros((n, len(vectors)))
-    return np.concatenate(errors), Spread(n, projected, high - low, largest)
+    return np.concatenate(errors), Spread(n, projected, high - low, largest), largest_label
 
 
 def _certificate(
-    slopes: Slopes, errors: np.ndarray, spread: Spread, failure_prob: float, basis: Basis
+    slopes: Slopes, errors: np.ndarray, spread: Spread, failure_prob: float, basis: Basis, step: float
 ) -> Certificate:
     n = len(errors)
     scale = _largest(errors)
     sizes = scale * np.linalg.norm(errors / scale, axis=1)
     n_beyond = math.ceil(basis.wrong_share * n)
     share = share_beyond(n, failure_prob, n_beyond)
-    bound, assumptions, why = _error_bound(slopes, errors, sizes, spread, failure_prob, basis)
+    bound, assumptions, why = _error_bound(slopes, errors, sizes, spread, failure_prob, basis, step)
     return Certificate(
         share=share,
         tolerance=float(np.sort(sizes)[max(n - 1 - n_beyond, 0)]),
@@ -247,6 +253,7 @@ def _error_bound(
     spread: Spread,
     failure_prob: float,
     basis: Basis,
+    step: float,
 ) -> tuple[float, tuple[str, ...], str]:
     """Return the L2 bound, what it assumes besides independent rows, and why there is none where it is infinite."""
     if not basis.law:
@@ -266,6 +273,12 @@ def _error_bound(
         slope = math.hypot(slope, _noise_limit(errors, noise * failure_prob))
     if not math.isfinite(slope):
         return math.inf, (), f"{len(sizes)} fresh rows are too few to limit the spread of the inputs"
+    if _vary_more(errors, slope, 2 * (basis.rounding + step)):
+        return (
+            math.inf,
+            (),
+            "held-out errors vary more than they could if the target were no steeper than assumed",
+        )
     labels = "the labels are that function's values" + (", rounded" if basis.rounding else "")
     if basis.noisy:
         labels += ", with Gaussian noise or without"
@@ -276,6 +289,16 @@ def _error_bound(
     else:
         bound = envelope_bound(sizes + basis.rounding, slope, rest)
     return bound, (ASSUMPTIONS[basis.law], target, labels), ""
+
+
+def _vary_more(errors: np.ndarray, slope: float, step: float) -> bool:
+    """Whether errors have a range that those of a function with this slope have with next to no probability.
+
+    A function of standard normal inputs with slope L is further than L t from its median with probability 2 Phi(-t) at
+    most.
+    """
+    t = -float(norm.ppf(_NEXT_TO_NEVER / (2 * len(errors))))
+    return float(np.max(np.ptp(errors, axis=0))) > 2 * slope * t + step
 
 
 def _noise_limit(errors: np.ndarray, failure_prob: float) -> float:

@@ -44,8 +44,6 @@ from netlearn.subspace.look import look
 # Rows that measure mean, covariance and affine part, for each feature; more change nothing that matters.
 PILOT_PER_FEATURE = 20
 SMALLEST_PILOT = 20_000
-# Starts on few rows before those of the reserve join them, which help more than further starts.
-_STARTS_BEFORE = 4
 # Rows that tell the law of the inputs.
 _LOOKED_AT = 5_000
 
@@ -75,8 +73,7 @@ def run_steps(
     problem = Problem(train, options.biases is not False, zero_loss, clock.out_of_time, n_outputs)
     pilot = train.head(min(pilot_rows(train.n_features), train.n_rows))
     search = Search.on(problem, pilot, judging, rng_search, clock.tell)
-    if samples.n_reserve:  # which can learn too, where these rows are too few
-        search.most_starts = _STARTS_BEFORE
+    search.has_reserve = samples.n_reserve > 0
     found, spectra, more_help = _found(search, inputs, options, attempts, rng_moments, clock, checkpoint)
 
     if (

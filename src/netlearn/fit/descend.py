@@ -69,6 +69,9 @@ SHORT_PATIENCE = 10
 _FOUND, _HALVED, _ROUNDS_TO_HALVE = 1e-6, 0.5, 3
 # A candidate is not worth fitting further when three rounds gain less than this share of its loss.
 CANDIDATE_GAIN = 0.05
+# A step that lowers the mean square by less than this share of what P unknowns absorb of the noise, P / N, moves the
+# network by three per cent of its statistical error, or less.
+NEGLIGIBLE = 1e-3
 # Rounds in a row that gain too little, after which a fit is at its minimum; and how often a step is halved.
 _MOST_IDLE = 3
 _MOST_HALVINGS = 5

@@ -13,15 +13,11 @@ from functools import partial
 
 import numpy as np
 
-from netlearn.fit.descend import Point, descend, well_solved
+from netlearn.fit.descend import NEGLIGIBLE, Point, descend, well_solved
 from netlearn.fit.params import Params
 from netlearn.fit.problem import ROUNDING, Fit, Problem
 from netlearn.source.checkpoint import Checkpoint
 from netlearn.source.stream import Streamed
-
-# A step that would lower the mean square by less than this share of what P unknowns absorb of the noise, P / N, moves
-# the network by a hundredth of its statistical error.
-_NEGLIGIBLE = 1e-4
 
 
 def finish_on_stream(
@@ -74,7 +70,7 @@ class OnStream:
         matrix.gradient = self._gradient
         step = well_solved(matrix, point.params, tolerance=1e-4)
         expected = float(np.vdot(self._gradient, step))
-        if expected < _NEGLIGIBLE * point.loss * self._passes.free.sum() / self._passes.rows.n_rows:
+        if expected < NEGLIGIBLE * point.loss * self._passes.free.sum() / self._passes.rows.n_rows:
             return None, 0
         trial = point.params.moved(step)
         loss, gradient = self._passes.sums(trial)

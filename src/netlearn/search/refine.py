@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 
 from netlearn.fit import Fit, Problem, finish
+from netlearn.fit.descend import NEGLIGIBLE
 from netlearn.fit.problem import ALMOST_EXACT
 from netlearn.inputs.whitening import Whitening
 from netlearn.search.complete import completed
@@ -43,8 +44,10 @@ def on_all_rows(
         Whether rows that contradict all others may be left out.
     """
     problem = replace(problem, biases=problem.biases and found.params.has_biases)
-    exact = problem.zero_loss
-    final = finish(problem, found.params)
+    exact, shape = problem.zero_loss, problem.shape(found.params.n_hidden)
+    # Noise makes dents that a fit would follow for ever; exact labels gain more in each round, to the last.
+    least_gain = NEGLIGIBLE * shape.n_unknowns / shape.per_row / problem.rows.n_rows
+    final = finish(problem, found.params, least_gain=least_gain)
     # Labels fitted exactly on some rows but not on all: a unit that switches where only the judging rows are.
     for _ in range(_MOST_REPEATS):
         if not found.loss < exact < final.loss or problem.deadline():

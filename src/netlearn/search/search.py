@@ -36,8 +36,8 @@ class Search:
     rng : numpy.random.Generator
     tell : callable
         Told in words what is being tried.
-    most_starts : int
-        Starts on few rows, at most.
+    has_reserve : bool
+        Whether more rows could learn, too. They help more than many starts on few rows.
     limited : bool
         Whether rows were too few for the widths that were left to try.
     mixture : array of shape (m,), optional
@@ -50,7 +50,7 @@ class Search:
     V: np.ndarray
     rng: np.random.Generator
     tell: Callable[[str], None] = field(default=lambda message: None)
-    most_starts: int = 64
+    has_reserve: bool = False
     limited: bool = False
     mixture: np.ndarray | None = None
     _affine: Fit | None = field(default=None, init=False, repr=False)

@@ -14,7 +14,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from netlearn.fit import NEAR, Fit, Params, finish
+from netlearn.fit import NEAR, Fit, Params, Problem, finish
 from netlearn.fit.descend import CANDIDATE_GAIN
 from netlearn.search import budget
 from netlearn.search.complete import completed
@@ -38,7 +38,8 @@ _MOST_UNITS = 512
 _FEW_DIMENSIONS = 6
 _UNKNOWNS_INSIDE = 400
 _UNITS_INSIDE = 64
-# Units of the first fit inside, where a unit has more than three unknowns.
+# Units of the first fit inside: in a line or plane, and where a unit has more than three unknowns.
+_FIRST_IN_PLANE = 40
 _FIRST_INSIDE = 24
 # Fits inside at most, each half as wide again: one start in twenty ends in a poor minimum, with more units fewer do.
 _STARTS_INSIDE = 3
@@ -56,6 +57,9 @@ _ROUNDS = 6
 _CHEAP = 2**31
 # Rows times unknowns of a fit that takes hundredths of a second.
 _NEXT_TO_NOTHING = 2**18
+# Starts on few rows at most: where more rows can join them, and where none can.
+_STARTS_BEFORE = 4
+_MOST_STARTS = 64
 # Rows times unknowns squared, the cost of a round, that all starts on few rows together may take: where the width is
 # known, and where it is not. Noise looks like a width that is too small, so there fewer must do.
 _ALL_STARTS = 2**31
@@ -96,24 +100,39 @@ def find_units(search: Search, asked: int | str, attempts: int = MOST_ATTEMPTS) 
         best = _best(search, found, at_most)
         if judge.is_settled(best) or search.problem.deadline():
             break
-    best = _best(search, found, at_most)
-    for _ in range(_COMPLETIONS):
+    best = _completed(search, _best(search, found, at_most), at_most)
+    if judge.is_settled(best):
+        return (_fewest(search, best) if at_most is None else best), False
+    return best, _more_help(search, best)
+
+
+def _completed(search: Search, best: Fit, at_most: int | None) -> Fit:
+    """Return the fit with the units that show in what it leaves, as long as these make it better."""
+    judge = search.judge
+    for repeat in range(_COMPLETIONS):
         if judge.is_settled(best) or best.params.n_hidden == 0 or search.problem.deadline():
             break
         if (
-            best.loss < NEAR
+            (best.loss < NEAR or repeat > 0)
             and _more_help(search, best) is False
             and not few_stand_out(search.train, best.params)
         ):
-            break  # noise, if little of it
+            break  # noise
         search.tell(f"{best.params.n_hidden} units, and what they leave")
         more = search.judged(completed(search.problem, best, at_most, search.rng), "completed")
         if not judge.predicts_better(more, best):
             break
         best = more
-    if judge.is_settled(best):
-        return (_fewest(search, best) if at_most is None else best), False
-    return best, _more_help(search, best)
+    return best
+
+
+def _completed_if_lean(search: Search, fit: Fit, width: int, at_most: int | None) -> Fit:
+    """Complete a fit that explains nearly all with half the units of the wide one it comes from, or fewer.
+
+    A wider fit would have no use for its units. What is left is noise, or units that are weak or close to others.
+    """
+    is_lean = fit.score < _LACKS_UNITS and 2 * fit.params.n_hidden <= width
+    return _completed(search, fit, at_most) if is_lean else fit
 
 
 def _fewest(search: Search, best: Fit) -> Fit:
@@ -213,7 +232,8 @@ def _many_starts(search: Search, at_most: int | None, attempts: int) -> Iterator
     """
     n = search.train.n_rows
     every = 3 if at_most is None else 2
-    for attempt in range(search.most_starts):
+    most_starts = _STARTS_BEFORE if search.has_reserve else _MOST_STARTS
+    for attempt in range(most_starts):
         start = search.without_biases() if attempt % every == every - 1 else search
         shape = start.problem.shape(1)
         if at_most is None:
@@ -227,7 +247,7 @@ def _many_starts(search: Search, at_most: int | None, attempts: int) -> Iterator
         most = max(attempts, (_ALL_STARTS_BLINDLY if at_most is None else _ALL_STARTS) // cost)
         search.tell(f"a fit with {width} units, start {attempt + 1}")
         wide = start.judge.judged(leap(start.problem, width, search.rng, patience=_PATIENT))
-        last = attempt + 1 >= min(most, search.most_starts)
+        last = attempt + 1 >= min(most, most_starts)
         if wide.loss < NEAR or (last and at_most is not None):
             yield _narrowed(start, wide, at_most, "wide")
         if last:
@@ -260,9 +280,11 @@ def _growing(search: Search, found: list[Fit]) -> Iterator[Fit]:
                 yield _narrowed(search, trial, None, "wide")
             break
         wide = trial
-        if wide.score < NEAR:
-            fit = _narrowed(search, wide, None, "wide")
+        if wide.score < _LACKS_UNITS:
+            fit = _completed_if_lean(search, _narrowed(search, wide, None, "wide"), width, None)
             yield fit
+            if _is_surely_noise(search, fit):
+                return
             wide = fit if fit.score < wide.score else wide
         elif _is_surely_noise(search, wide):
             break
@@ -273,7 +295,10 @@ def _growing(search: Search, found: list[Fit]) -> Iterator[Fit]:
         yield replace(wide, route="wide") if not few else search.judged(wide, "wide")
     hopeful = few and wide.score > _POOR and not no_network and not _is_no_network(search, wide)
     if hopeful and not _is_noise(search, _best(search, found, None)):
-        yield from _many_starts(search, None, _FEW_STARTS)
+        if search.has_reserve:
+            search.limited = True
+        else:
+            yield from _many_starts(search, None, _FEW_STARTS)
 
 
 def _wide(search: Search, width: int, few: bool, known: Params | None = None, *, slow: bool = False) -> Fit:
@@ -317,15 +342,31 @@ def _inside_subspace(search: Search, V: np.ndarray, at_most: int | None) -> tupl
     """
     problem, (d, r) = search.single(), V.shape
     search.V = V
+    wide, wider_gains = _wide_inside(search, problem, at_most)
+    if search.mixture is not None and r < d and wide.loss >= NEAR:
+        lifted = wide.params.in_coordinates(search.V)
+        if unexplained(problem, lifted, search.rng)[0] > NOTHING:
+            return None, wider_gains
+    some = problem.on(inside(problem.rows, search.V, _INSIDE))
+    # What a subspace of fewer dimensions does not hold is left by any number of units inside it.
+    level = 2 * wide.loss if r < d and wide.loss < GOOD else LEVEL
+    fit = narrowed(some, wide, at_most, level)
+    fit = replace(fit, params=search.of_all(fit.params.in_coordinates(search.V)))
+    fit = search.settled(fit, "subspace")
+    return _completed_if_lean(search, fit, wide.params.n_hidden, at_most), wider_gains
+
+
+def _wide_inside(search: Search, problem: Problem, at_most: int | None) -> tuple[Fit, bool]:
+    """Return the best wide fit inside the subspace, which it tilts, and whether more units gained."""
+    r = search.V.shape[1]
     width = max(2 * r + 8, min(_UNITS_INSIDE, _UNKNOWNS_INSIDE // (r + 1)))
     if at_most is not None:
         width = 2 * at_most + 2 if r <= 2 else min(max(width, 2 * at_most + 2), 3 * at_most + 2)
     widest = max(1, budget.widest(search.train.n_rows, problem.shape(1), budget.DETERMINED))
     widest = min(widest, width if at_most is None else 3 * width // 2)
-    good = NEAR
-    if r > 2:  # there the first fit is a narrow one
-        width, good = min(width, max(_FIRST_INSIDE, 3 * (at_most or 0) // 2)), GOOD
-    fit, wider_gains = replace(search.affine(), loss=math.inf), False
+    first, good = (_FIRST_INSIDE, GOOD) if r > 2 else (_FIRST_IN_PLANE, NEAR)
+    width = min(width, max(first, 3 * (at_most or 0) // 2))
+    fit, V, wider_gains = replace(search.affine(), loss=math.inf), search.V, False
     for _ in range(_STARTS_INSIDE):
         width = min(width, widest)
         search.tell(f"{width} units inside the {r}-dimensional subspace")
@@ -337,17 +378,12 @@ def _inside_subspace(search: Search, V: np.ndarray, at_most: int | None) -> tupl
         fit, search.V = trial, tilted
         if fit.loss < good or problem.deadline():
             break
+        if r > 2 and search.train.n_rows >= _TELLING:
+            there = problem.on(inside(problem.rows, tilted, _INSIDE))
+            if unexplained(there, fit.params, search.rng)[0] <= NOTHING:
+                break  # noise
         width = 3 * width // 2
-    if search.mixture is not None and r < d and fit.loss >= NEAR:
-        lifted = fit.params.in_coordinates(search.V)
-        if unexplained(problem, lifted, search.rng)[0] > NOTHING:
-            return None, wider_gains
-    some = problem.on(inside(problem.rows, search.V, _INSIDE))
-    # What a subspace of fewer dimensions does not hold is left by any number of units inside it.
-    level = 2 * fit.loss if r < d and fit.loss < GOOD else LEVEL
-    fit = narrowed(some, fit, at_most, level)
-    fit = replace(fit, params=search.of_all(fit.params.in_coordinates(search.V)))
-    return search.settled(fit, "subspace"), wider_gains
+    return fit, wider_gains
 
 
 def choose_biases(search: Search, found: Fit) -> Fit:

@@ -155,6 +155,41 @@ def test_a_unit_much_weaker_than_others_is_found_in_what_they_leave(weight, aske
     assert final.params.to_network().distance(target) < 1e-10
 
 
+def told_of(search, asked="auto"):
+    """The fit, and what the search said that it did."""
+    told = []
+    search.tell = told.append
+    return find_units(search, asked)[0], told
+
+
+def test_weights_over_five_decades_ask_for_no_wider_fit():
+    search, target = search_on(teachers.random(6, 20, 1, spread=1e5), 5000, True, seed=1)
+    found, told = told_of(search)
+    assert search.judge.is_exact(found)
+    assert without_surplus(search.problem, found).params.n_hidden == 6
+    assert len([what for what in told if "wide fit" in what]) == 1
+
+
+def test_noise_that_is_small_asks_for_no_wider_fit():
+    search, _ = search_on(teachers.random(10, 20, 0), 10_000, True, noise=0.01, seed=1)
+    found, told = told_of(search)
+    assert found.params.n_hidden == 10
+    assert len([what for what in told if "wide fit" in what]) == 1
+
+
+def test_few_rows_are_not_started_on_over_and_over_while_others_can_join_them():
+    rng = np.random.default_rng(0)
+    counts = []
+    for has_reserve in (True, False):
+        search, _ = search_on(teachers.random(4, 10, 0), 100, True, seed=3)
+        search.problem.rows.y[:] = rng.standard_normal(100)  # no network at all
+        search.has_reserve = has_reserve
+        _, told = told_of(search)
+        counts.append(len([what for what in told if "start" in what]))
+        assert search.limited
+    assert counts[0] == 0 < counts[1]
+
+
 # Biases
 
 
@@ -211,6 +246,16 @@ def test_a_subspace_that_moments_have_shown_is_used():
     found, _ = find_units(search, 4)
     assert found.route == "subspace"
     assert found.params.to_network().distance(target) < 1e-10
+
+
+def test_a_fit_inside_a_plane_begins_with_many_units_as_they_cost_little():
+    network = teachers.hard_plane(8, 20, 0)
+    search, target = search_on(network, 10_000, False, seed=1)
+    search.V = np.linalg.svd(network.units)[2][:2].T
+    found, told = told_of(search)
+    assert found.params.to_network().distance(target) < 1e-10
+    assert told[0] == "40 units inside the 2-dimensional subspace"
+    assert not [what for what in told if "wide fit" in what]
 
 
 # What a search shares

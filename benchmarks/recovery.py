@@ -2,6 +2,7 @@
 
     python -m benchmarks.recovery                 # the whole table, a CSV into benchmarks/results/
     python -m benchmarks.recovery --only hard_plane --seeds 3
+    python -m benchmarks.recovery --auto          # the same with no width given
     python -m benchmarks.recovery --jobs 16       # several runs at a time; set OMP_NUM_THREADS=1 for this
 
 Biases are N(0, 0.5^2): with wider ones some units bend on fewer rows than they have parameters, and no method
@@ -131,14 +132,14 @@ def least_squares_from_truth(teacher, X, y, scale):
     return scale * finish(problem, start, max_rounds=200).params.to_network()
 
 
-def run(case: Case, seed: int) -> dict:
+def run(case: Case, seed: int, auto: bool = False) -> dict:
     rng = np.random.default_rng(seed)
     teacher = case.teacher(rng)
     d = teacher.n_features
     X, root, mean = (case.inputs or standard)(rng, case.n_rows, d)
     clean = teacher(X)
     y = clean + case.noise * np.std(clean) * rng.standard_normal(len(clean))
-    k = teacher.n_hidden if case.n_hidden == "given" else case.n_hidden
+    k = teacher.n_hidden if case.n_hidden == "given" and not auto else "auto"
     start = time.perf_counter()
     result = learn(X, y, n_hidden=k, rng=seed)
     seconds = time.perf_counter() - start
@@ -148,7 +149,11 @@ def run(case: Case, seed: int) -> dict:
     if case.noise and case.n_hidden == "given":
         best = least_squares_from_truth(teacher, X, y, float(np.std(y)))
         figure = error / (best.distance(teacher) / teacher.norm())
-    right_width = case.n_hidden == "given" or result.network.n_hidden == teacher.n_hidden
+    right_width = (
+        k != "auto"
+        or (case.noise and case.n_hidden == "given")
+        or result.network.n_hidden == teacher.n_hidden
+    )
     return {
         "case": case.name,
         "seed": seed,
@@ -162,9 +167,9 @@ def run(case: Case, seed: int) -> dict:
     }
 
 
-def run_numbered(index: int, seed: int) -> dict:
+def run_numbered(index: int, seed: int, auto: bool) -> dict:
     """Run the case with this place in the table; teachers are functions, which no process could be sent."""
-    return run(table()[index], seed)
+    return run(table()[index], seed, auto)
 
 
 def judged(case: Case, runs: list[dict]) -> bool:
@@ -180,6 +185,7 @@ def main():
     parser.add_argument("--only", default="", help="run the cases whose name contains this")
     parser.add_argument("--without", default=None, help="leave out the cases whose name contains this")
     parser.add_argument("--seeds", type=int, default=None, help="seeds per case (default: the case's own)")
+    parser.add_argument("--auto", action="store_true", help="give no width")
     parser.add_argument("--jobs", type=int, default=1, help="runs at a time, each in a process of its own")
     parser.add_argument("--out", type=Path, default=None, help="CSV to write")
     options = parser.parse_args()
@@ -193,7 +199,8 @@ def main():
     pool = ProcessPoolExecutor(options.jobs)
     waiting = {
         index: [
-            pool.submit(run_numbered, index, seed) for seed in range(options.seeds or table()[index].seeds)
+            pool.submit(run_numbered, index, seed, options.auto)
+            for seed in range(options.seeds or table()[index].seeds)
         ]
         for index in chosen
     }

@@ -201,8 +201,7 @@ def _found(
         return affine, (), find_units(search, 0)[1]
     clock.enter("subspace", "looking for the units' span")
     wanted = search.train.n_features if options.n_hidden == "auto" else options.n_hidden
-    linear = affine.params if search.mixture is None else affine.params.mixed(search.mixture)
-    search.V, seen = look(search.single().rows, linear.residual, rng, wanted=wanted)
+    search.V, seen = look(search.single().rows, search.single_affine().residual, rng, wanted=wanted)
     spectra = tuple(
         MomentSpectrum(s.order, None, s.eigenvalues, s.noise_floor, s.name, s.basis.shape[1]) for s in seen
     )

@@ -78,6 +78,11 @@ class Search:
         rows = self.train.relabelled(lambda X, y: y @ as_like(v, y))
         return replace(self.problem, rows=rows, n_outputs=1, per_row=1.0)
 
+    def single_affine(self) -> Params:
+        """Return the affine part of that label."""
+        affine = self.affine().params
+        return affine if self.mixture is None else affine.mixed(self.mixture)
+
     def of_all(self, params: Params) -> Params:
         """Return a network of the single label with the weights that fit all outputs best."""
         if self.mixture is None:

@@ -367,23 +367,31 @@ def _wide_inside(search: Search, problem: Problem, at_most: int | None) -> tuple
     first, good = (_FIRST_INSIDE, GOOD) if r > 2 else (_FIRST_IN_PLANE, NEAR)
     width = min(width, max(first, 3 * (at_most or 0) // 2))
     fit, V, wider_gains = replace(search.affine(), loss=math.inf), search.V, False
+    affine = problem.equations(search.single_affine()).loss
     for _ in range(_STARTS_INSIDE):
         width = min(width, widest)
         search.tell(f"{width} units inside the {r}-dimensional subspace")
         trial, tilted = fit_in_subspace(problem, V, width, search.rng, max_tilts=_MOST_TILTS)
         gains = trial.loss <= (1 - _LOWER) * fit.loss
         wider_gains = gains and math.isfinite(fit.loss)
-        if not gains:
-            break
-        fit, search.V = trial, tilted
+        if gains:
+            fit, search.V = trial, tilted
         if fit.loss < good or problem.deadline():
             break
-        if r > 2 and search.train.n_rows >= _TELLING:
-            there = problem.on(inside(problem.rows, tilted, _INSIDE))
-            if unexplained(there, fit.params, search.rng)[0] <= NOTHING:
-                break  # noise
+        # A start that explains nothing has lost what the moments saw, and says nothing of the labels.
+        if fit.loss <= (1 - _LOWER) * affine and (not gains or (r > 2 and _is_noise_inside(search, fit))):
+            break
         width = 3 * width // 2
     return fit, wider_gains
+
+
+def _is_noise_inside(search: Search, fit: Fit) -> bool:
+    """Whether rows are many, and those of a fit inside the subspace see nothing in what it leaves."""
+    if search.train.n_rows < _TELLING:
+        return False
+    problem = search.single()
+    there = problem.on(inside(problem.rows, search.V, _INSIDE))
+    return unexplained(there, fit.params, search.rng)[0] <= NOTHING
 
 
 def choose_biases(search: Search, found: Fit) -> Fit:

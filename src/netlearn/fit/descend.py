@@ -18,22 +18,24 @@ from typing import Protocol, TypeVar
 
 import numpy as np
 
-from netlearn.fit.equations import NormalEquations
+from netlearn.fit.equations import NormalEquations, is_single
 from netlearn.fit.params import Params
 from netlearn.fit.problem import NEAR, ROUNDING, Fit, Problem
 from netlearn.fit.solve import conjugate_gradients, direct
-from netlearn.fit.sweep import is_single, pays, swept
+from netlearn.fit.sweep import pays, swept
 
 # Steps while exploring, in units of the least-squares step. Measured on positive, orthonormal and random teachers: 1.5
 # needs a quarter of the products of 1.0, 0.7 twice as many, and 1.9 diverges on some.
 _USUAL = 1.5
 # Fits with fewer rows for each unknown than this that come to a plateau go on with longer steps, which keep all units
-# moving, and are shortened by 0.1 whenever they have brought nothing, down to the usual ones. With 2.6 rows for each
-# unknown 160 units in 40 dimensions are found in 71 rounds in place of more than 100; 512 in 128 dimensions, which stay
-# on a plateau of 0.03 with steps of 1.5, in 285 rounds of 1.75.
-_LONGEST, _SHORTER, _FEW_ROWS = 1.8, 0.1, 7.0
-# Parts of the patience after which the first plateau is left, and after which long steps are shortened.
-_PLATEAU, _STAGE = 4, 2
+# moving, and are shortened bit by bit, as metal is cooled, down to the usual ones. 512 units in 128 dimensions with 3.2
+# rows for each unknown stay on a plateau of 0.012 where they are shortened by 0.1, and are found where it is by 0.05.
+_LONGEST, _SHORTER, _FEW_ROWS = 1.85, 0.05, 7.0
+# Part of the patience after which the first plateau is left.
+_PLATEAU = 4
+# Single rounds of long steps scatter by a third. They are shortened where the mean loss of the last rounds, this part
+# of the patience, is no longer below this share of what it was as many rounds and a half before.
+_MEAN, _COOL = 4, 0.97
 # The normal matrix costs N P^2 operations, a product 4 N P: with at most M products to replace, it pays up to
 # P = 4 M unknowns. With many more units than dimensions the preconditioner of the conjugate gradients is blind
 # (the units span everything) and all M products are spent to little effect: there it pays for longer.
@@ -177,6 +179,7 @@ class Explore:
         self.max_rounds, self._patience, self._patience_near = max_rounds, patience, patience_near
         self._reference, self._idle, self._first = np.inf, 0, True
         self._relaxation, self._may_lengthen = _USUAL, False
+        self._losses: list[float] = []  # with steps of this length
 
     def begin(self, problem: Problem, start: Params) -> Linearised:
         """Evaluate the start."""
@@ -185,28 +188,36 @@ class Explore:
 
     def ended(self, point: Linearised, best: Linearised) -> bool:
         """Say whether the loss is that of a solution, or no longer falls; on a plateau go on with other steps."""
-        long_steps = self._relaxation > _USUAL
-        # Long steps begin with a rise; whether they bring anything shows in their own losses.
-        loss = point.loss if long_steps else best.loss
+        self._losses.append(point.loss)
         found = best.loss < _FOUND
         self._idle += 1
-        if loss < (_HALVED if found else _PROGRESS) * self._reference:
-            self._reference, self._idle = loss, 0
+        if best.loss < (_HALVED if found else _PROGRESS) * self._reference:
+            self._reference, self._idle = best.loss, 0
         if best.loss < NEAR**2:
             return True
         if found:
             return self._idle >= _ROUNDS_TO_HALVE
         if best.loss < _PAST_PLATEAUS:
             return self._idle >= min(self._patience, self._patience_near)
-        if long_steps and self._idle >= self._patience // _STAGE:
-            self._take_steps(max(_USUAL, self._relaxation - _SHORTER))
-        elif self._may_lengthen and self._idle >= self._patience // _PLATEAU:
+        if self._relaxation > _USUAL:
+            if self._no_longer_falls():
+                self._take_steps(max(_USUAL, self._relaxation - _SHORTER))
+            return False
+        if self._may_lengthen and self._idle >= self._patience // _PLATEAU:
             self._may_lengthen = False
             self._take_steps(_LONGEST)
         return self._idle >= self._patience
 
+    def _no_longer_falls(self) -> bool:
+        """Whether the mean of the last losses is hardly lower than it was; the rise that long steps begin with goes."""
+        n = self._patience // _MEAN
+        apart = 3 * n // 2
+        if len(self._losses) < 2 * apart:
+            return False
+        return sum(self._losses[-n:]) > _COOL * sum(self._losses[-n - apart : -apart])
+
     def _take_steps(self, relaxation: float) -> None:
-        self._relaxation, self._reference, self._idle = relaxation, np.inf, 0
+        self._relaxation, self._reference, self._idle, self._losses = relaxation, np.inf, 0, []
 
     def step(self, problem: Problem, point: Linearised, best: Linearised) -> tuple[Linearised, int]:
         """Go beyond the solution of the least squares, unless the start's units have no size or the end is near."""

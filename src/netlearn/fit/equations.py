@@ -12,6 +12,7 @@ makes every mean a weighted one. The penalty p makes a fit with many units prefe
 
 from collections.abc import Callable
 from functools import cached_property
+from typing import TypeGuard
 
 import numpy as np
 from array_api_compat import device
@@ -20,7 +21,7 @@ from netlearn.backend import Array, as_like, namespace
 from netlearn.backend.grain import grain
 from netlearn.backend.linalg import spd_solver
 from netlearn.backend.rough import rough_products
-from netlearn.source import Source
+from netlearn.source import ArraySource, Source
 from netlearn.source.arrays import Block, block_slices, mapped, over_blocks
 
 # Above this many entries X does not stay in cache between products, and reading half the bytes takes half the time.
@@ -318,6 +319,11 @@ class NormalEquations:
 def is_huge(rows: Source, n_unknowns: int) -> bool:
     """Whether a product with so many unknowns takes a GPU so long that digits are worth giving away for its time."""
     return 4 * rows.n_rows * n_unknowns > _HUGE
+
+
+def is_single(rows: Source) -> TypeGuard[ArraySource]:
+    """Whether the rows are arrays in single precision, and not given anew in double for each pass."""
+    return isinstance(rows, ArraySource) and rows.X.dtype == namespace(rows.X).float32
 
 
 def padded(array, axis: int):

@@ -21,16 +21,16 @@ import math
 from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
-from typing import TypeGuard, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
-from netlearn.backend import as_like, namespace, to_numpy
+from netlearn.backend import as_like, to_numpy
 from netlearn.backend.grain import grain
 from netlearn.backend.threads import n_threads
-from netlearn.fit.equations import NormalEquations, padded
+from netlearn.fit.equations import NormalEquations, is_single, padded
 from netlearn.fit.params import Params
-from netlearn.source import ArraySource, Source
+from netlearn.source import Source
 from netlearn.source.arrays import mapped
 
 # Rows of a batch for each unknown; the threads among which they are divided, and the numbers that keep one of these
@@ -120,11 +120,6 @@ def swept(
         deadline,
     )
     return start.moved(D[:q, :]), n_sweeps
-
-
-def is_single(rows: Source) -> TypeGuard[ArraySource]:
-    """Whether the rows are arrays in single precision, and not given anew in double for each pass."""
-    return isinstance(rows, ArraySource) and rows.X.dtype == namespace(rows.X).float32
 
 
 def _sweeps(

@@ -24,7 +24,7 @@ from netlearn.source import ArraySource, Source
 from netlearn.source.arrays import over_blocks
 
 # In units of the label variance: when the fit inside V is this good, a fit in full dimension takes over.
-GOOD = 1e-6
+GOOD = 1e-8
 # Mean square from which on units move, too; and the share of it that a tilt must take off to be followed by another.
 _MOVE = 1e-3
 _HELPS = 0.7

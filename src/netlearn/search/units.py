@@ -46,9 +46,11 @@ _STARTS_INSIDE = 3
 _MOST_TILTS = 11
 # Rows for emptying units inside a subspace.
 _INSIDE = 20_000
-# Rounds in which a wide fit must gain 5 %: where rows are ample, and where they are few and another start costs little.
+# Rounds in which a wide fit must gain 5 %: where rows are ample; where they are few; and where besides another start
+# costs so much that it is better to wait for this one.
 _HASTY = 10
-_PATIENT = 40
+_PATIENT = 20
+_PERSISTENT = 40
 # The same for a smooth function, which units approach ever more slowly.
 _SLOW = 20
 # Rounds that fit noisy labels on more rows than a wide fit takes.
@@ -129,10 +131,12 @@ def _completed(search: Search, best: Fit, at_most: int | None) -> Fit:
 def _completed_if_lean(search: Search, fit: Fit, width: int, at_most: int | None) -> Fit:
     """Complete a fit that explains nearly all with half the units of the wide one it comes from, or fewer.
 
-    A wider fit would have no use for its units. What is left is noise, or units that are weak or close to others.
+    A wider fit would have no use for its units. What is left is noise, or units that are weak or close to others; so it
+    is where a fit of the width asked for explains the labels but for a ten thousandth.
     """
     is_lean = fit.score < _LACKS_UNITS and 2 * fit.params.n_hidden <= width
-    return _completed(search, fit, at_most) if is_lean else fit
+    is_near = at_most is not None and fit.score < NEAR
+    return _completed(search, fit, at_most) if is_lean or is_near else fit
 
 
 def _fewest(search: Search, best: Fit) -> Fit:
@@ -244,9 +248,10 @@ def _many_starts(search: Search, at_most: int | None, attempts: int) -> Iterator
         if width < 1 or search.problem.deadline():
             return
         cost = n * start.problem.shape(width).n_unknowns ** 2
-        most = max(attempts, (_ALL_STARTS_BLINDLY if at_most is None else _ALL_STARTS) // cost)
+        cheap = (_ALL_STARTS_BLINDLY if at_most is None else _ALL_STARTS) // cost
+        most, patience = max(attempts, cheap), _PATIENT if cheap else _PERSISTENT
         search.tell(f"a fit with {width} units, start {attempt + 1}")
-        wide = start.judge.judged(leap(start.problem, width, search.rng, patience=_PATIENT))
+        wide = start.judge.judged(leap(start.problem, width, search.rng, patience=patience))
         last = attempt + 1 >= min(most, most_starts)
         if wide.loss < NEAR or (last and at_most is not None):
             yield _narrowed(start, wide, at_most, "wide")
@@ -352,7 +357,9 @@ def _inside_subspace(search: Search, V: np.ndarray, at_most: int | None) -> tupl
     level = 2 * wide.loss if r < d and wide.loss < GOOD else LEVEL
     fit = narrowed(some, wide, at_most, level)
     fit = replace(fit, params=search.of_all(fit.params.in_coordinates(search.V)))
-    fit = search.settled(fit, "subspace")
+    # So is V where it is off by more than that: with few units left its tilt is exact, and what they need is seen anew.
+    is_rough = r < d and GOOD <= wide.loss < NEAR
+    fit = _narrowed(search, fit, at_most, "subspace") if is_rough else search.settled(fit, "subspace")
     return _completed_if_lean(search, fit, wide.params.n_hidden, at_most), wider_gains
 
 

@@ -3,6 +3,7 @@
     python -m benchmarks.large_file write FOLDER                  # 20,000,000 rows, d = 200, k = 5: 32 GB
     python -m benchmarks.large_file learn FOLDER                  # a line into benchmarks/results/large_file.csv
     python -m benchmarks.large_file write FOLDER --rows 500000    # any other size
+    python -m benchmarks.large_file write FOLDER --noise 0.1 --jobs 8   # noise in units of the labels' spread
 
 `learn` runs the fit between two bare readings of the folder, each in a process of its own, so that the peak of
 resident memory is that of the fit alone. A reading takes the same columns through the same FileSource and computes
@@ -19,6 +20,8 @@ import resource
 import subprocess
 import sys
 import time
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -30,7 +33,7 @@ from netlearn import FileSource, ShallowNetwork, learn, teachers
 
 # A group of 65,536 rows and 201 columns is 105 MB, each column of it 512 kB in one piece.
 GROUP_ROWS = 2**16
-PLANTED = "planted.safetensors"
+PLANTED, NOISE = "planted.safetensors", "noise.txt"
 
 
 class CountedSource(FileSource):
@@ -44,22 +47,30 @@ class CountedSource(FileSource):
         return super().blocks(*arguments, **options)
 
 
-def write(folder: Path, n_rows: int, d: int, k: int, n_files: int, seed: int) -> None:
+def write(options: argparse.Namespace) -> None:
     """Write the rows, one group in memory at a time; random numbers neither compress nor repeat."""
-    target = teachers.random(k, d, seed)
-    names = [*(f"x{j}" for j in range(d)), "y"]
-    schema = pyarrow.schema([(name, pyarrow.float64()) for name in names])
+    folder, target = options.folder, teachers.random(options.hidden, options.features, options.seed)
     folder.mkdir(parents=True, exist_ok=True)
     target.save(folder / PLANTED)
-    for number, rows in enumerate(np.array_split(np.arange(0, n_rows, GROUP_ROWS), n_files)):
-        path = folder / f"part-{number:03}.parquet"
-        with parquet.ParquetWriter(path, schema, compression="none", use_dictionary=False) as writer:
-            for start in rows:
-                n = min(GROUP_ROWS, n_rows - start)
-                X = np.random.default_rng([seed, start]).standard_normal((d, n))
-                columns = [pyarrow.array(column) for column in (*X, target(X.T))]
-                writer.write_table(pyarrow.table(columns, schema))
-        print(f"{path}  {path.stat().st_size / 1e9:.2f} GB", flush=True)
+    (folder / NOISE).write_text(str(options.noise))
+    parts = np.array_split(np.arange(0, options.rows, GROUP_ROWS), options.files)
+    with ProcessPoolExecutor(options.jobs) as pool:
+        for told in pool.map(partial(write_file, options, target), range(options.files), parts):
+            print(told, flush=True)
+
+
+def write_file(options: argparse.Namespace, target: ShallowNetwork, number: int, starts: np.ndarray) -> str:
+    """Write the groups of rows that begin at these numbers."""
+    names = [*(f"x{j}" for j in range(options.features)), "y"]
+    schema = pyarrow.schema([(name, pyarrow.float64()) for name in names])
+    path, sigma = options.folder / f"part-{number:03}.parquet", options.noise * target.variance() ** 0.5
+    with parquet.ParquetWriter(path, schema, compression="none", use_dictionary=False) as writer:
+        for start in starts:
+            n, rng = min(GROUP_ROWS, options.rows - start), np.random.default_rng([options.seed, start])
+            X = rng.standard_normal((options.features, n))
+            y = target(X.T) + sigma * rng.standard_normal(n)
+            writer.write_table(pyarrow.table([pyarrow.array(column) for column in (*X, y)], schema))
+    return f"{path}  {path.stat().st_size / 1e9:.2f} GB"
 
 
 def read(folder: Path) -> dict:
@@ -110,10 +121,14 @@ def compare(folder: Path) -> None:
     before, learned, after = (apart(step, folder) for step in ("read", "fit", "read"))
     readings = before["seconds"], after["seconds"]
     planted = ShallowNetwork.load(folder / PLANTED)
+    noise = float((folder / NOISE).read_text())
+    n_unknowns = (planted.n_hidden + 1) * planted.n_features + 1
+    expected = noise * (planted.variance() * n_unknowns / before["rows"]) ** 0.5 / planted.norm()
     record = {
         "rows": before["rows"],
         "features": planted.n_features,
         "hidden": planted.n_hidden,
+        "noise": noise,
         "GB": round(sum(path.stat().st_size for path in folder.glob("*.parquet")) / 1e9, 2),
         "read_before_s": round(before["seconds"], 1),
         "read_after_s": round(after["seconds"], 1),
@@ -124,6 +139,7 @@ def compare(folder: Path) -> None:
         "read_peak_MB": round(before["peak_MB"]),
         "peak_MB": round(learned["peak_MB"]),
         "error": learned["error"],
+        "least_squares_error": expected,
         "status": learned["status"],
         **provenance("pyarrow"),
     }
@@ -144,9 +160,11 @@ def main():
             step.add_argument("--hidden", type=int, default=5)
             step.add_argument("--files", type=int, default=20)
             step.add_argument("--seed", type=int, default=0)
+            step.add_argument("--noise", type=float, default=0.0)
+            step.add_argument("--jobs", type=int, default=1, help="files that are written at a time")
     options = parser.parse_args()
     if options.step == "write":
-        write(options.folder, options.rows, options.features, options.hidden, options.files, options.seed)
+        write(options)
     elif options.step == "learn":
         compare(options.folder)
     else:

@@ -42,6 +42,8 @@ _MOST_INNER, _MOST_POLISH = 40, 150
 # each unit, of the last fit, on all rows. And the seconds of Python in the rounds of either, however few the rows.
 _NOISY_MATRICES, _NOISY_PRODUCTS = 20, 300
 _LAST_MATRICES, _LAST_PRODUCTS, _LAST_PRODUCTS_PER_UNIT = 30, 45, 9.0
+# The last fit where rows are so many that the normal matrix of some serves for all.
+_HELD_PASSES, _PASS_MATRICES = 5, 4
 _OVERHEAD = 0.05
 # Passes over rows that are not held, which noisy labels take to their minimum.
 _NOISY_PASSES = 3
@@ -382,9 +384,14 @@ def _noisy_search(train: Rows, k: int, biases: bool, noise: float, held: float) 
 def _noisy_fit(rows: Rows, k: int, biases: bool, noise: float, held: float) -> Cost:
     """On all rows that are held, and averaged over where it might have started if that makes a difference."""
     shape = Shape(k, rows.n_features, biases=biases)
-    products = _LAST_PRODUCTS + _LAST_PRODUCTS_PER_UNIT * k
     resident = held + 12 * rows.n_rows * (k + 1)
-    work = _noisy_work(rows.n_rows, shape, _LAST_MATRICES, products, noise)
+    if budget.has(rows, shape, budget.ALIKE):
+        some = budget.enough(rows, shape, budget.RANK).n_rows
+        work = _noisy_work(some, shape, _PASS_MATRICES, _PASS_MATRICES * _MOST_POLISH, 0.0)
+        work = work[0], work[1] + _HELD_PASSES * 4 * rows.n_rows * shape.n_unknowns
+    else:
+        products = _LAST_PRODUCTS + _LAST_PRODUCTS_PER_UNIT * k
+        work = _noisy_work(rows.n_rows, shape, _LAST_MATRICES, products, noise)
     return Cost(
         "fit of all rows held", "fit", wide=work[0], narrow=work[1], resident=resident, overhead=_OVERHEAD
     )

@@ -326,12 +326,17 @@ def is_single(rows: Source) -> TypeGuard[ArraySource]:
     return isinstance(rows, ArraySource) and rows.X.dtype == namespace(rows.X).float32
 
 
+def in_lanes(n: int) -> int:
+    """Return the least number of modulators, from n on, that fills whole vector instructions."""
+    return -(-n // _LANES) * _LANES
+
+
 def padded(array, axis: int):
     """Append zeros until the modulators are as many as vector instructions like; a single one needs no others."""
     xp, shape = namespace(array), list(array.shape)
     if shape[axis] == 1:
         return array
-    shape[axis] = -shape[axis] % _LANES
+    shape[axis] = in_lanes(shape[axis]) - shape[axis]
     return xp.concat([array, as_like(np.zeros(shape), array)], axis=axis)
 
 

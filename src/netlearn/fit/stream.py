@@ -3,6 +3,9 @@ r"""The last fit where reading the rows is what costs.
 A round of `Finish` reads all rows several times. Here a pass over them gives the loss and the gradient F^T e / N alone,
 and the matrix is that of rows that are held in memory: a <- a + H_held^{-1} g. With R held rows and P unknowns H_held
 differs from H by a share of about sqrt(P / R), so each pass takes the distance to the minimum down by that factor.
+
+Rows in memory are read so, too, where they are very many for each unknown: a pass costs 4 N P operations, their normal
+matrix N P^2.
 """
 
 from __future__ import annotations
@@ -17,12 +20,12 @@ from netlearn.fit.descend import NEGLIGIBLE, Point, descend, well_solved
 from netlearn.fit.params import Params
 from netlearn.fit.problem import ROUNDING, Fit, Problem
 from netlearn.source.checkpoint import Checkpoint
-from netlearn.source.stream import Streamed
+from netlearn.source.stream import Held, Streamed
 
 
 def finish_on_stream(
     problem: Problem,
-    rows: Streamed,
+    rows: Streamed | Held,
     start: Params,
     *,
     max_passes: int = 8,
@@ -33,8 +36,8 @@ def finish_on_stream(
     Parameters
     ----------
     problem : Problem
-        On rows that are held in memory.
-    rows : Streamed
+        On rows that are held in memory, some hundred for each unknown.
+    rows : Streamed or Held
         All rows, read once in each pass.
     start : Params
         The minimum over the held rows, or near it.
@@ -97,7 +100,7 @@ class _Passes:
         The mean square at each params tried.
     """
 
-    def __init__(self, rows: Streamed, start: Params, biases: bool, checkpoint: Checkpoint | None):
+    def __init__(self, rows: Streamed | Held, start: Params, biases: bool, checkpoint: Checkpoint | None):
         self.rows, self.start, self.free, self.checkpoint = (
             rows,
             start,

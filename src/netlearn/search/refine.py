@@ -10,13 +10,18 @@ import numpy as np
 from netlearn.fit import Fit, Problem, finish
 from netlearn.fit.descend import NEGLIGIBLE
 from netlearn.fit.problem import ALMOST_EXACT
+from netlearn.fit.stream import finish_on_stream
 from netlearn.inputs.whitening import Whitening
+from netlearn.search import budget
 from netlearn.search.complete import completed
 from netlearn.search.ridge import regularised
 from netlearn.search.smooth import smooth
 from netlearn.search.surplus import without_surplus
 from netlearn.search.trimmed import few_stand_out, finish_trimmed
+from netlearn.source.stream import Held
 
+# Mean square above which more rounds on the rows of the search would not have left less.
+_NOT_ROUNDS = 1e-6
 # How often a unit that only the judging rows show is looked for.
 _MOST_REPEATS = 3
 
@@ -44,10 +49,7 @@ def on_all_rows(
         Whether rows that contradict all others may be left out.
     """
     problem = replace(problem, biases=problem.biases and found.params.has_biases)
-    exact, shape = problem.zero_loss, problem.shape(found.params.n_hidden)
-    # Noise makes dents that a fit would follow for ever; exact labels gain more in each round, to the last.
-    least_gain = NEGLIGIBLE * shape.n_unknowns / shape.per_row / problem.rows.n_rows
-    final = finish(problem, found.params, least_gain=least_gain)
+    exact, final = problem.zero_loss, _finished(problem, found)
     # Labels fitted exactly on some rows but not on all: a unit that switches where only the judging rows are.
     for _ in range(_MOST_REPEATS):
         if not found.loss < exact < final.loss or problem.deadline():
@@ -67,6 +69,20 @@ def on_all_rows(
         if trimmed is not None:
             return replace(_instead(found, trimmed), trace=trimmed.trace, left_out=trimmed.left_out)
     return _instead(found, smooth(problem, final, rng))
+
+
+def _finished(problem: Problem, found: Fit) -> Fit:
+    """Descend on all rows."""
+    rows, shape = problem.rows, problem.shape(found.params.n_hidden)
+    start = found.params
+    if found.loss > _NOT_ROUNDS and rows.weight is None and budget.has(rows, shape, budget.ALIKE):
+        final = finish_on_stream(problem.on(budget.enough(rows, shape, budget.RANK)), Held(rows), start)
+        if final.trace[-1] <= final.loss or problem.deadline():
+            return final
+        start = final.params  # some rows are not like the others, and their matrix takes a step too far
+    # Noise makes dents that a fit would follow for ever; exact labels gain more in each round, to the last.
+    least_gain = NEGLIGIBLE * shape.n_unknowns / shape.per_row / rows.n_rows
+    return finish(problem, start, least_gain=least_gain)
 
 
 def _instead(found: Fit, final: Fit) -> Fit:

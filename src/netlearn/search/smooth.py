@@ -28,10 +28,9 @@ from netlearn.source.arrays import over_blocks
 
 # Beyond this many unknowns the normal matrices are too dear for a refinement.
 _MOST_UNKNOWNS = 600
-# Length of the moves in standard errors, pairs of them that are averaged over, and how often.
+# Length of the moves in standard errors, and pairs of them that are averaged over.
 _LENGTH = 2.0
 _N_PAIRS = 6
-_N_REPEATS = 1
 # Rows that change sides of a unit when it moves by its standard error, for each unknown: fewer make no dents.
 _DENTS = 4.0
 _RIDGE = 1e-10
@@ -40,26 +39,20 @@ _RIDGE = 1e-10
 def smooth(problem: Problem, found: Fit, rng: np.random.Generator) -> Fit:
     """Return the averaged one-step estimate around `found`, or `found` where that would not be sound.
 
-    An average is taken over only while its mean square stays within what P unknowns fitted to N rows may
-    hide, a share P / N above the minimum: beyond that, starts have fallen into different basins.
-    Cost: 12 normal matrices for each repeat; with very many rows, where the matrix is the same all over
-    the region, one for each.
+    The average is taken only where its mean square stays within what P unknowns fitted to N rows may hide, a share
+    P / N above the minimum: beyond that, starts have fallen into different basins.
+    Cost: 12 normal matrices.
     """
     P, N = problem.shape(found.params.n_hidden).n_unknowns, problem.rows.n_rows
-    if P > _MOST_UNKNOWNS or 2 * P > N:
+    if P > _MOST_UNKNOWNS or not 2 * P <= N <= budget.ALIKE * P:
         return found
     if not _has_dents(problem, found, rng):
         return found
-    best = found
-    for _ in range(_N_REPEATS):
-        average = _average_step(problem, best.params, found.loss, rng)
-        if average is None:
-            break
-        loss = problem.equations(average).loss
-        if not loss <= found.loss * (1 + P / N):
-            break
-        best = replace(found, params=average, loss=loss)
-    return best
+    average = _average_step(problem, found.params, found.loss, rng)
+    if average is None:
+        return found
+    loss = problem.equations(average).loss
+    return replace(found, params=average, loss=loss) if loss <= found.loss * (1 + P / N) else found
 
 
 def _has_dents(problem: Problem, found: Fit, rng: np.random.Generator) -> bool:
@@ -86,17 +79,13 @@ def _random_move(problem, params, root, loss, rng) -> np.ndarray:
 def _average_step(problem: Problem, params: Params, loss: float, rng: np.random.Generator) -> Params | None:
     mask = params.shape(problem.biases).free().astype(bool)
     root, _ = _normal_root(problem, params)
-    alike = problem.rows.n_rows > budget.ALIKE * len(root)
     total = np.zeros(mask.shape)
     for _ in range(_N_PAIRS):
         xi = _LENGTH * _random_move(problem, params, root, loss, rng)
         for start in (params.moved(xi), params.moved(-xi)):
             if problem.deadline():
                 return None
-            if alike:
-                root_there, gradient = root, to_numpy(problem.equations(start).gradient)
-            else:
-                root_there, gradient = _normal_root(problem, start)
+            root_there, gradient = _normal_root(problem, start)
             step = np.zeros(mask.shape)
             step[mask] = cho_solve((root_there, False), gradient[mask])
             total += start.a + step

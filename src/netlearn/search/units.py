@@ -232,25 +232,28 @@ def _repeated(search: Search, at_most: int, attempts: int, found: list[Fit]) -> 
 def _many_starts(search: Search, at_most: int | None, attempts: int) -> Iterator[Fit]:
     """Try many starts on few rows, some of them without biases, which leaves more rows for each unknown.
 
-    Rows that hardly exceed the unknowns let one start in two to one in eight find the network; each costs little.
+    Rows that hardly exceed the unknowns let one start in two to one in eight find the network; each costs little. Where
+    one costs much it is given more rounds, and the width and the biases with which most of these succeed.
     """
-    n = search.train.n_rows
+    n, shape = search.train.n_rows, search.problem.shape(1)
+    widest = min(_MOST_UNITS, budget.widest(n, shape, budget.WIDE_START)) if at_most is None else at_most
     every = 3 if at_most is None else 2
+    all_starts = _ALL_STARTS_BLINDLY if at_most is None else _ALL_STARTS
+    is_dear = n * search.problem.shape(max(widest, 1)).n_unknowns ** 2 > all_starts
     most_starts = _STARTS_BEFORE if search.has_reserve else _MOST_STARTS
     for attempt in range(most_starts):
-        start = search.without_biases() if attempt % every == every - 1 else search
+        start = search.without_biases() if not is_dear and attempt % every == every - 1 else search
         shape = start.problem.shape(1)
         if at_most is None:
             widest = min(_MOST_UNITS, budget.widest(n, shape, budget.WIDE_START))
             width = int(search.rng.uniform(_NEARLY, 1.0) * widest)
         else:
-            width = budget.affordable(at_most, n, shape, _SURPLUS[attempt % len(_SURPLUS)])
+            width = budget.affordable(at_most, n, shape, _SURPLUS[0 if is_dear else attempt % len(_SURPLUS)])
         if width < 1 or search.problem.deadline():
             return
-        cost = n * start.problem.shape(width).n_unknowns ** 2
-        cheap = (_ALL_STARTS_BLINDLY if at_most is None else _ALL_STARTS) // cost
-        most, patience = max(attempts, cheap), _PATIENT if cheap else _PERSISTENT
+        most = max(attempts, all_starts // (n * start.problem.shape(width).n_unknowns ** 2))
         search.tell(f"a fit with {width} units, start {attempt + 1}")
+        patience = _PERSISTENT if is_dear else _PATIENT
         wide = start.judge.judged(leap(start.problem, width, search.rng, patience=patience))
         last = attempt + 1 >= min(most, most_starts)
         if wide.loss < NEAR or (last and at_most is not None):

@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from netlearn.source.arrays import HOST, ArraySource, Block, Source, Stored
+from netlearn.source.arrays import HOST, ArraySource, Block, Source, Stored, over_blocks
 from netlearn.source.checkpoint import Checkpoint
 
 
@@ -60,6 +60,18 @@ class Streamed:
     def changed(self, held: Source, change: Callable[[Block], Block]) -> Streamed:
         """Return the rows in other coordinates; `held` are the held ones in these."""
         return Streamed(self._source, self._apart, held, change)
+
+
+class Held:
+    """Rows in memory, for sums that are taken in passes."""
+
+    def __init__(self, rows: Source):
+        self._rows, self.n_rows = rows, rows.n_rows
+
+    def over_rows(self, term: Callable, width: int = 0, skip: int = 0) -> Generator:
+        """Yield term(X, y) for blocks of the rows; a pass over them always begins with the first."""
+        assert skip == 0
+        yield from over_blocks(lambda block: term(*block), self._rows, width)
 
 
 def _of_kept(term: Callable, change: Callable[[Block], Block] | None, X, y, apart: np.ndarray):

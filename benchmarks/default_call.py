@@ -4,6 +4,7 @@
     python -m benchmarks.default_call noise            # seconds and error against least squares started at the truth
     python -m benchmarks.default_call few shapes limit # few rows, edge shapes, the time limit
     python -m benchmarks.default_call rows             # a million rows in memory and in Parquet, 1e4 to 1e7 rows
+    python -m benchmarks.default_call gpu              # two of these on a GPU
     python -m benchmarks.default_call noise --only hard_plane --first 3 --seeds 1
     python -m benchmarks.default_call width --jobs 16  # several runs at a time; set OMP_NUM_THREADS=1 for this
 
@@ -32,6 +33,7 @@ from netlearn import ShallowNetwork, learn, teachers
 
 EXACT = 1e-8
 FIRST_SEED = 1000
+GROUPS = ("width", "noise", "few", "shapes", "limit", "rows", "gpu")
 
 
 @dataclass(frozen=True)
@@ -167,7 +169,20 @@ def cases() -> list[Case]:
             given=False,
         ),
     ]
+    found += [
+        Case("gpu", f"biases 100/100 noise {noise}" if noise else "biases 100/100", wide, n, noise, given)
+        for noise, n in ((0.0, per(8, 100, 100, 1)), (0.1, 500_000))
+        for given in (True, False)
+        for wide in [lambda s: t.random(100, 100, s, biases=0.5)]
+    ]
     return found
+
+
+def on_gpu(rows: np.ndarray):
+    """Return the rows as a tensor on the GPU."""
+    import torch
+
+    return torch.from_numpy(rows).cuda()
 
 
 def run(case: Case, seed: int) -> dict:
@@ -178,6 +193,10 @@ def run(case: Case, seed: int) -> dict:
     clean = teacher(X)
     teacher = (1.0 / np.std(clean)) * teacher
     y = clean / np.std(clean) + case.noise * rng.standard_normal(case.n_rows)
+    spread = float(np.std(y))
+    if case.group == "gpu":
+        X, y = on_gpu(X), on_gpu(y)
+        learn(X[:2000], y[:2000], n_hidden=1, rng=0)  # loads the libraries
     start = time.perf_counter()
     width = teacher.n_hidden if case.given else "auto"
     result = learn(X, y, n_hidden=width, rng=seed, time_limit=case.limit)
@@ -197,7 +216,7 @@ def run(case: Case, seed: int) -> dict:
     }
     if case.noise:
         start = time.perf_counter()
-        best = least_squares_from_truth(teacher, X, y, float(np.std(y)))
+        best = least_squares_from_truth(teacher, X, y, spread)
         record["time_ratio"] = seconds / (time.perf_counter() - start)
         record["error_ratio"] = result.network.distance(teacher) / best.distance(teacher)
     return record
@@ -314,7 +333,7 @@ def _in_parquet(X: np.ndarray, y: np.ndarray, teacher: ShallowNetwork) -> dict:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("groups", nargs="+", choices=("width", "noise", "few", "shapes", "limit", "rows"))
+    parser.add_argument("groups", nargs="+", choices=GROUPS)
     parser.add_argument("--only", default="", help="run the cases whose name contains this")
     parser.add_argument("--first", type=int, default=FIRST_SEED)
     parser.add_argument("--seeds", type=int, default=None)

@@ -28,8 +28,9 @@ from netlearn.fit.sweep import pays, swept
 # needs a quarter of the products of 1.0, 0.7 twice as many, and 1.9 diverges on some.
 _USUAL = 1.5
 # Fits with fewer rows for each unknown than this that come to a plateau go on with longer steps, which keep all units
-# moving, and are shortened bit by bit, as metal is cooled, down to the usual ones. 512 units in 128 dimensions with 3.2
-# rows for each unknown stay on a plateau of 0.012 where they are shortened by 0.1, and are found where it is by 0.05.
+# moving, and are shortened bit by bit, as metal is cooled, down to the usual ones: by 0.05, or by a patience-th where
+# that is more. 512 units in 128 dimensions with 3.2 rows for each unknown stay on a plateau of 0.012 where steps are
+# shortened by 0.1, and are found where it is by 0.05.
 _LONGEST, _SHORTER, _FEW_ROWS = 1.85, 0.05, 7.0
 # Part of the patience after which the first plateau is left.
 _PLATEAU = 4
@@ -201,7 +202,8 @@ class Explore:
             return self._idle >= min(self._patience, self._patience_near)
         if self._relaxation > _USUAL:
             if self._no_longer_falls():
-                self._take_steps(max(_USUAL, self._relaxation - _SHORTER))
+                shorter = max(_SHORTER, 1 / self._patience)
+                self._take_steps(max(_USUAL, self._relaxation - shorter))
             return False
         if self._may_lengthen and self._idle >= self._patience // _PLATEAU:
             self._may_lengthen = False

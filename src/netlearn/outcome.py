@@ -132,6 +132,12 @@ class Evidence:
         return missing or (bool(self.active) and self.freedom is None)
 
     @property
+    def is_misfit(self) -> bool:
+        """Whether labels known to be exact are missed nearly everywhere, by a network that its rows determine."""
+        is_determined = self.n_train >= budget.LEARN * self.unknowns
+        return self.repeats and is_determined and 2 * self.n_off > self.n_fresh and not self.contradicted
+
+    @property
     def many_copies(self) -> bool:
         """Whether more than a few of the fresh rows took part in learning, as copies."""
         return self.n_copies > 0.1 * self.n_fresh
@@ -172,13 +178,13 @@ def _status(seen: Evidence) -> Status:
         return Status.RECOVERED if seen.share <= LARGEST_SHARE else Status.REPRODUCED
     if seen.epsilon is not None and seen.error_bound <= seen.epsilon and not seen.many_copies:
         return Status.CERTIFIED
-    if seen.exact or (seen.undetermined and seen.loss < ALMOST_EXACT):
+    if seen.exact or (seen.undetermined and seen.loss < ALMOST_EXACT and not seen.is_misfit):
         return Status.TOO_FEW_ROWS
     if seen.timed_out:
         return Status.OUT_OF_TIME
     if seen.n_train < 1.05 * seen.least_unknowns:
         return Status.TOO_FEW_ROWS
-    if seen.more_units_help:
+    if seen.more_units_help or seen.is_misfit:
         return Status.NOT_A_SMALL_NETWORK
     if not seen.beats_mean:
         return Status.NO_SIGNAL if seen.n_fresh >= _TELLS_SIGNAL else Status.TOO_FEW_ROWS

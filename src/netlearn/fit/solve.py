@@ -1,5 +1,7 @@
 """The two ways to solve one round's least squares: preconditioned conjugate gradients, and directly."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from netlearn.backend import as_like, namespace, to_numpy
@@ -19,11 +21,12 @@ def conjugate_gradients(
     max_steps: int,
     span: np.ndarray | None = None,
     single: bool = False,
+    precondition: Callable | None = None,
 ) -> tuple[np.ndarray, int]:
     r"""Solve (F^T F / N + p + damping) D = F^T e / N - p a by preconditioned conjugate gradients.
 
-    The preconditioner is the system's own. Given a `span` of the units, the matrix on it is inverted too, which halves
-    the number of steps; it is worth that where the span is small.
+    The preconditioner is the system's own, where none is given. Given a `span` of the units, the matrix on it is
+    inverted too, which halves the number of steps; it is worth that where the span is small.
 
     With products in single precision D is right to about 1e-6: since the gradient is that of double precision,
     the next round corrects what is left, as in iterative refinement.
@@ -34,7 +37,7 @@ def conjugate_gradients(
     n_steps : int
         Products with F^T F that were spent.
     """
-    precondition = system.preconditioner(damping, span)
+    precondition = precondition or system.preconditioner(damping, span)
     ridge = as_like(system.ridge(damping), system.gram)
     r = as_like(system.gradient, system.gram)
     z = precondition(r)

@@ -59,8 +59,9 @@ _ROUNDS = 6
 _CHEAP = 2**31
 # Rows times unknowns of a fit that takes hundredths of a second.
 _NEXT_TO_NOTHING = 2**18
-# Starts on few rows at most: where more rows can join them, and where none can.
+# Starts on few rows at most: where more rows can join them, where no width is known, and where one is.
 _STARTS_BEFORE = 4
+_MOST_STARTS_BLINDLY = 16
 _MOST_STARTS = 64
 # Rows times unknowns squared, the cost of a round, that all starts on few rows together may take: where the width is
 # known, and where it is not. Noise looks like a width that is too small, so there fewer must do.
@@ -237,10 +238,11 @@ def _many_starts(search: Search, at_most: int | None, attempts: int) -> Iterator
     """
     n, shape = search.train.n_rows, search.problem.shape(1)
     widest = min(_MOST_UNITS, budget.widest(n, shape, budget.WIDE_START)) if at_most is None else at_most
-    every = 3 if at_most is None else 2
-    all_starts = _ALL_STARTS_BLINDLY if at_most is None else _ALL_STARTS
+    every, all_starts, most_starts = (
+        (3, _ALL_STARTS_BLINDLY, _MOST_STARTS_BLINDLY) if at_most is None else (2, _ALL_STARTS, _MOST_STARTS)
+    )
     is_dear = n * search.problem.shape(max(widest, 1)).n_unknowns ** 2 > all_starts
-    most_starts = _STARTS_BEFORE if search.has_reserve else _MOST_STARTS
+    most_starts = _STARTS_BEFORE if search.has_reserve else most_starts
     for attempt in range(most_starts):
         start = search.without_biases() if not is_dear and attempt % every == every - 1 else search
         shape = start.problem.shape(1)

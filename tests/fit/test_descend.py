@@ -5,7 +5,9 @@ import pytest
 
 from netlearn import teachers
 from netlearn.fit import ROUNDING, Params, Problem, explore, finish
+from netlearn.fit.descend import Explore, Point
 from netlearn.search.starts import spread_planes
+from netlearn.source import ArraySource
 from tests.fit.twins import FAMILIES, planted, standardised
 from tests.grains import cut
 
@@ -48,6 +50,42 @@ def test_explore_lets_the_loss_rise_and_returns_the_best_it_met():
         assert fit.loss == pytest.approx(mean_square, rel=1e-9)
         risen.append(bool(np.any(np.diff(fit.trace) > 0)))
     assert all(risen)
+
+
+def relaxations(losses, patience, *, few_rows=True):
+    """The lengths of the steps of an exploration that meets these losses, until it ends."""
+    rule = Explore(len(losses), patience, 10)
+    start = Params.from_planes(np.eye(3))
+    rows = ArraySource(np.ones((10 if few_rows else 1000, 2)), np.zeros(10 if few_rows else 1000))
+    rule.begin(Problem(rows, False), start)
+    lengths, best = [], np.inf
+    for loss in losses:
+        best = min(best, loss)
+        lengths.append(rule._relaxation)
+        if rule.ended(Point(start, loss), Point(start, best)):
+            break
+    return np.array(lengths)
+
+
+def test_steps_on_a_plateau_grow_long_and_are_shortened_bit_by_bit():
+    lengths = relaxations(np.full(1000, 0.1), 40)
+    tried = np.unique(lengths)[::-1]
+    np.testing.assert_allclose(tried, [1.85, 1.8, 1.75, 1.7, 1.65, 1.6, 1.55, 1.5])
+    assert np.all(lengths[:11] == 1.5)  # the plateau shows after a quarter of the patience
+    assert np.all(np.diff(lengths[11:]) <= 0)
+    assert 11 + 7 * 30 + 40 <= len(lengths) <= 15 + 7 * 30 + 45
+    # Short patience takes larger steps down; and many rows none at all.
+    np.testing.assert_allclose(
+        np.unique(relaxations(np.full(1000, 0.1), 10))[::-1], [1.85, 1.75, 1.65, 1.55, 1.5]
+    )
+    assert set(relaxations(np.full(1000, 0.1), 40, few_rows=False)) == {1.5}
+
+
+def test_long_steps_stay_long_while_the_mean_loss_falls():
+    rng = np.random.default_rng(0)
+    falling = 0.1 * 0.99 ** np.arange(300) * rng.uniform(0.95, 1.05, 300)
+    lengths = relaxations(np.concatenate([np.full(12, 0.1), falling]), 40)
+    assert np.all(lengths[12:] == 1.85)
 
 
 @pytest.mark.parametrize("run", [explore, finish])

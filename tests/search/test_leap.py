@@ -66,6 +66,22 @@ def test_units_that_are_known_are_gone_on_from():
     assert wider.params.n_hidden == 4
 
 
+def test_huge_rounds_take_fewer_rows_in_single_precision_and_fill_whole_lanes(monkeypatch):
+    rows, _ = noisy(teachers.random(5, 8, 0), 1500, 0)
+    seen = []
+    monkeypatch.setattr(module, "is_huge", lambda rows, unknowns: True)
+    monkeypatch.setattr(module, "_LARGE", 0)
+    monkeypatch.setattr(
+        module, "explore", lambda problem, start, **limits: seen.append((problem.rows, start))
+    )
+    leap(Problem(rows, False), 10, np.random.default_rng(0))
+    [(some, start)] = seen
+    assert some.X.dtype == np.float32
+    shape = Problem(rows, False).shape(10)
+    assert some.n_rows == max(budget.FEWEST, np.ceil(budget.IF_HUGE * shape.n_unknowns))
+    assert start.n_hidden == 15  # with the affine part, two times eight modulators
+
+
 def test_patience_ends_a_fit_that_gains_nothing():
     rng = np.random.default_rng(0)
     rows = ArraySource(rng.standard_normal((2000, 5)), rng.standard_normal(2000))

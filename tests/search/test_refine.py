@@ -8,8 +8,9 @@ import pytest
 from netlearn import teachers
 from netlearn.fit import ROUNDING, Fit, Params, Problem, finish
 from netlearn.inputs.whitening import ColumnWhitening
-from netlearn.search import refine
+from netlearn.search import budget, refine
 from netlearn.search.refine import on_all_rows, with_few_rows
+from netlearn.source import ArraySource
 from tests.fit import several
 from tests.fit.twins import FAMILIES
 from tests.search.searches import noisy
@@ -138,6 +139,44 @@ def test_noise_ends_at_a_minimum_or_within_what_the_unknowns_may_hide(robust):
         assert fit.left_out == ()
         errors = [one.params.to_network().distance(target) for one in (fit, least)]
         assert errors[0] < 1.25 * errors[1]
+
+
+def many_rows(n=40_000, noise=0.1):
+    """Many noisy rows for each unknown, and a fit to some of them."""
+    rows, target = noisy(teachers.random(2, 6, 0, biases=0.5), n, 2, noise=noise)
+    problem = Problem(rows, True)
+    return problem, found_on(problem.on(rows.head(1000)), Params.from_network(target))
+
+
+def test_very_many_rows_are_fitted_in_passes_to_the_same_minimum(monkeypatch):
+    problem, found = many_rows()
+    unknowns = problem.shape(2).n_unknowns
+    assert problem.rows.n_rows > budget.ALIKE * unknowns
+    asked = []
+    monkeypatch.setattr(refine, "finish", lambda *a, **k: asked.append(a) or finish(*a, **k))
+    in_passes = on_all_rows(problem, found, rng())
+    assert not asked
+    assert len(in_passes.trace) - len(found.trace) <= 6
+    by_rounds = finish(problem, found.params)
+    # Both are minima among dents: they differ by much less than statistics leave open, in the mean square P / N.
+    assert abs(in_passes.loss / by_rounds.loss - 1) < 0.05 * unknowns / problem.rows.n_rows
+    step = in_passes.params.to_network().distance(by_rounds.params.to_network())
+    assert step < 0.2 * 0.1 * np.sqrt(unknowns / problem.rows.n_rows)
+
+
+def test_rows_that_are_not_like_the_first_ones_are_fitted_by_rounds_in_the_end():
+    # The first rows hardly vary in one direction, so that their matrix takes steps along it that are much too long.
+    problem, _ = many_rows()
+    X, y, n_first = problem.rows.X.copy(), problem.rows.y.copy(), 2500
+    X[:n_first, 0] *= 0.01
+    network = teachers.random(2, 6, 0, biases=0.5)
+    y = network(X) / np.std(network(X)) + 0.1 * rng().standard_normal(len(y))
+    problem = problem.on(ArraySource(X, y))
+    found = found_on(
+        problem.on(problem.rows.head(n_first)), Params.from_network((1 / np.std(network(X))) * network)
+    )
+    final = on_all_rows(problem, found, rng())
+    assert final.loss <= finish(problem, found.params).loss * (1 + 1e-4)
 
 
 def test_biases_that_were_not_found_stay_away():

@@ -115,3 +115,20 @@ def test_the_same_rng_gives_the_same_estimate():
     found = finish(Problem(rows, False), Params.from_network(network))
     first, second = (smooth(Problem(rows, False), found, np.random.default_rng(5)) for _ in range(2))
     np.testing.assert_array_equal(first.params.a, second.params.a)
+
+
+def test_averages_around_averages_leave_less_to_chance(monkeypatch):
+    # A few strong dents: what two streams of random numbers make of one fit differs less with more averages.
+    rng = np.random.default_rng(3)
+    network = teachers.random(5, 12, rng)
+    X = rng.standard_normal((3000, 12))
+    y = network(X)
+    problem = Problem(ArraySource(X, y / np.std(y) + rng.standard_normal(3000)), False)
+    found = finish(problem, Params.from_network((1 / np.std(y)) * network))
+    apart = {}
+    for most in (1, 8):
+        monkeypatch.setattr("netlearn.search.smooth._MOST_AVERAGES", most)
+        monkeypatch.setattr("netlearn.search.smooth._RANDOM", 0.0)
+        fits = [smooth(problem, found, np.random.default_rng(seed)).params.to_network() for seed in range(6)]
+        apart[most] = np.mean([a.distance(b) ** 2 for a in fits for b in fits])
+    assert apart[8] < 0.5 * apart[1]  # of seven means a seventh would be left, were they independent

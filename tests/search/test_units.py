@@ -163,7 +163,7 @@ def told_of(search, asked="auto"):
 
 
 def test_weights_over_five_decades_ask_for_no_wider_fit():
-    search, target = search_on(teachers.random(6, 20, 1, spread=1e5), 5000, True, seed=1)
+    search, _ = search_on(teachers.random(6, 20, 1, spread=1e5), 5000, True, seed=1)
     found, told = told_of(search)
     assert search.judge.is_exact(found)
     assert without_surplus(search.problem, found).params.n_hidden == 6

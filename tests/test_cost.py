@@ -73,13 +73,22 @@ def test_noise_takes_all_rows_to_the_last_fit_and_ranks_on_many(k):
     search, last = named(planned, "wide fit, narrowed"), named(planned, "fit of all rows held")
     n, unknowns = 200_000 - 50_000, (k + 1) * 41  # but those held out
     width = -(-5 * k // 4) + 2
+    averaged = 600 * 0.1**2 * 4 * n * unknowns
     if unknowns <= 600:
-        assert last.wide == pytest.approx(1.1 * 30 * n * unknowns**2)
-        assert search.wide == pytest.approx(1.1 * 20 * 50_000 * ((width + 1) * 41) ** 2)
+        assert last.wide == pytest.approx(1.1 * 8 * n * unknowns**2)
+        assert last.narrow == pytest.approx(averaged)
+        assert search.wide == pytest.approx(1.1 * 8 * 50_000 * ((width + 1) * 41) ** 2)
     else:
-        assert last.narrow == pytest.approx(1.1 * (45 + 9 * k) * 4 * n * unknowns)
+        assert last.narrow == pytest.approx(1.1 * (45 + 9 * k) * 4 * n * unknowns + averaged)
     assert plan(200_000, 40, k, in_files=False, noise=1.0).seconds(RATES) > 1.5 * planned.seconds(RATES)
     assert planned.seconds(RATES) > 2 * plan(200_000, 40, k, in_files=False).seconds(RATES)
+
+
+def test_very_many_noisy_rows_are_gone_through_in_passes():
+    last = named(plan(3_000_000, 20, 6, in_files=False, noise=1.0), "fit of all rows held")
+    n, unknowns = 3_000_000 * 3 // 4, 7 * 21  # a quarter is held out
+    assert last.narrow == pytest.approx(5 * 4 * n * unknowns)
+    assert last.wide == pytest.approx(4 * 100 * unknowns**3)
 
 
 def test_noisy_labels_in_files_are_read_more_often():

@@ -40,11 +40,12 @@ _MOST_INNER, _MOST_POLISH = 40, 150
 # Measured, labels with noise a tenth of their spread; as much noise as signal takes twice as long. Normal matrices, or
 # else products, of the search, on the rows that rank its fits; normal matrices, or else products and more of them for
 # each unit, of the last fit, on all rows. And the seconds of Python in the rounds of either, however few the rows.
-_NOISY_MATRICES, _NOISY_PRODUCTS = 20, 300
-_LAST_MATRICES, _LAST_PRODUCTS, _LAST_PRODUCTS_PER_UNIT = 30, 45, 9.0
+_NOISY_MATRICES, _NOISY_PRODUCTS, _SEARCH_OVERHEAD = 8, 300, 0.25
+_LAST_MATRICES, _LAST_PRODUCTS, _LAST_PRODUCTS_PER_UNIT, _FIT_OVERHEAD = 8, 45, 9.0, 0.1
+# Products of the averages that follow, with as much noise as signal; they grow with the variance of the noise.
+_AVERAGE_PRODUCTS, _MOST_AVERAGED = 600, 1500
 # The last fit where rows are so many that the normal matrix of some serves for all.
 _HELD_PASSES, _PASS_MATRICES = 5, 4
-_OVERHEAD = 0.05
 # Passes over rows that are not held, which noisy labels take to their minimum.
 _NOISY_PASSES = 3
 # Vectors on which the departure from normality is measured; how often these values, and rows, are gone through.
@@ -377,23 +378,30 @@ def _noisy_search(train: Rows, k: int, biases: bool, noise: float, held: float) 
     resident = held + 8 * n * (wide.n_hidden + 1)
     work = _noisy_work(n, wide, _NOISY_MATRICES, _NOISY_PRODUCTS, noise)
     return Cost(
-        "wide fit, narrowed", "search", wide=work[0], narrow=work[1], resident=resident, overhead=_OVERHEAD
+        "wide fit, narrowed",
+        "search",
+        wide=work[0],
+        narrow=work[1],
+        resident=resident,
+        overhead=_SEARCH_OVERHEAD,
     )
 
 
 def _noisy_fit(rows: Rows, k: int, biases: bool, noise: float, held: float) -> Cost:
     """On all rows that are held, and averaged over where it might have started if that makes a difference."""
     shape = Shape(k, rows.n_features, biases=biases)
-    resident = held + 12 * rows.n_rows * (k + 1)
+    resident, P = held + 12 * rows.n_rows * (k + 1), shape.n_unknowns
     if budget.has(rows, shape, budget.ALIKE):
         some = budget.enough(rows, shape, budget.RANK).n_rows
         work = _noisy_work(some, shape, _PASS_MATRICES, _PASS_MATRICES * _MOST_POLISH, 0.0)
-        work = work[0], work[1] + _HELD_PASSES * 4 * rows.n_rows * shape.n_unknowns
+        work = work[0], work[1] + _HELD_PASSES * 4 * rows.n_rows * P
     else:
         products = _LAST_PRODUCTS + _LAST_PRODUCTS_PER_UNIT * k
+        averaged = _AVERAGE_PRODUCTS * min(noise, 1.0) ** 2 if P <= _MOST_AVERAGED else 0.0
         work = _noisy_work(rows.n_rows, shape, _LAST_MATRICES, products, noise)
+        work = work[0], work[1] + averaged * 4 * rows.n_rows * P
     return Cost(
-        "fit of all rows held", "fit", wide=work[0], narrow=work[1], resident=resident, overhead=_OVERHEAD
+        "fit of all rows held", "fit", wide=work[0], narrow=work[1], resident=resident, overhead=_FIT_OVERHEAD
     )
 
 

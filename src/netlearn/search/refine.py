@@ -77,9 +77,10 @@ def _finished(problem: Problem, found: Fit) -> Fit:
     start = found.params
     if found.loss > _NOT_ROUNDS and rows.weight is None and budget.has(rows, shape, budget.ALIKE):
         final = finish_on_stream(problem.on(budget.enough(rows, shape, budget.RANK)), Held(rows), start)
-        if final.trace[-1] <= final.loss or problem.deadline():
+        dents = shape.n_unknowns / shape.per_row / rows.n_rows
+        if final.trace[-1] <= final.loss * (1 + dents) or problem.deadline():
             return final
-        start = final.params  # some rows are not like the others, and their matrix takes a step too far
+        start = final.params  # the first rows are not like the others, and their matrix takes steps too far
     # Noise makes dents that a fit would follow for ever; exact labels gain more in each round, to the last.
     least_gain = NEGLIGIBLE * shape.n_unknowns / shape.per_row / rows.n_rows
     return finish(problem, start, least_gain=least_gain)

@@ -33,7 +33,7 @@ from netlearn.search import budget
 from netlearn.source.arrays import over_blocks
 
 # Beyond this many unknowns the normal matrix is too dear for a refinement.
-_MOST_UNKNOWNS = 2000
+_MOST_UNKNOWNS = 1500
 # Length of the moves in standard errors, and pairs of them that an average is taken over.
 _LENGTH = 2.0
 _N_PAIRS = 6
@@ -57,7 +57,7 @@ def smooth(problem: Problem, found: Fit, rng: np.random.Generator) -> Fit:
     """
     shape, rows = problem.shape(found.params.n_hidden), problem.rows
     P, N = shape.n_unknowns, rows.n_rows
-    if P > _MOST_UNKNOWNS or not 2 * P <= N <= budget.ALIKE * P:
+    if P > _MOST_UNKNOWNS or not 2 * P <= N <= budget.ALIKE * P or problem.deadline():
         return found
     law = _Law.at(problem, found)
     if not _has_dents(problem, found, law, rng):

@@ -17,6 +17,14 @@ from netlearn.search.starts import spread_planes, unused
 from netlearn.source import Source
 from netlearn.source.arrays import Counted
 
+# Widths of the wide fits in units of the width asked for, in the order tried; and the widest where none is.
+SURPLUS = (1.25, 1.5, 1.25, 2.0, 1.5, 1.25, 2.0, 3.0)
+MOST_UNITS = 512
+# Rounds in which a wide fit must gain 5 %: where rows are ample; where they are few; and where besides another start
+# costs so much that it is better to wait for this one.
+HASTY = 10
+PATIENT = 20
+PERSISTENT = 40
 # Entries of X from which a few rows come first, in single precision.
 _LARGE = 2**21
 # Mean square down to which rows in single precision do: their rounding leaves 1e-12.
@@ -66,7 +74,7 @@ def leap(
     rng: np.random.Generator,
     *,
     known: Params | None = None,
-    patience: int = 40,
+    patience: int = PERSISTENT,
     patience_near: int = SHORT_PATIENCE,
 ) -> Fit:
     """Fit a wide network from random units, and those of an earlier fit if there is one.

@@ -22,6 +22,10 @@ from netlearn.fit.problem import ROUNDING, Fit, Problem
 from netlearn.source.checkpoint import Checkpoint
 from netlearn.source.stream import Held, Streamed
 
+# A step that is expected to lower the mean square by less than this share of what the unknowns absorb of the noise
+# moves the network by a tenth of its statistical error, or less: no pass is spent on how well it did.
+_UNSEEN = 1e-2
+
 
 def finish_on_stream(
     problem: Problem,
@@ -55,7 +59,7 @@ class OnStream:
 
     def __init__(self, passes: _Passes, max_passes: int):
         self._passes, self.max_rounds = passes, max_passes - 1
-        self._gradient = np.zeros(0)
+        self._gradient, self._at_end = np.zeros(0), False
 
     def begin(self, problem: Problem, start: Params) -> Point:
         """Evaluate the start, or the network that the checkpoint has come to."""
@@ -64,8 +68,8 @@ class OnStream:
         return Point(self._passes.start, loss)
 
     def ended(self, point: Point, best: Point) -> bool:
-        """Say whether rounding is all that is left."""
-        return point.loss <= ROUNDING
+        """Say whether rounding is all that is left, or the last step was too small to be looked at."""
+        return self._at_end or point.loss <= ROUNDING
 
     def step(self, problem: Problem, point: Point, best: Point) -> tuple[Point | None, int]:
         """Take the step if it is worth a pass, and keep it if the loss has fallen."""
@@ -73,9 +77,13 @@ class OnStream:
         matrix.gradient = self._gradient
         step = well_solved(matrix, point.params, tolerance=1e-4)
         expected = float(np.vdot(self._gradient, step))
-        if expected < NEGLIGIBLE * point.loss * self._passes.free.sum() / self._passes.rows.n_rows:
+        statistical = point.loss * self._passes.free.sum() / self._passes.rows.n_rows
+        if expected < NEGLIGIBLE * statistical:
             return None, 0
         trial = point.params.moved(step)
+        if expected < _UNSEEN * statistical:
+            self._at_end = True
+            return Point(trial, point.loss - expected), 0
         loss, gradient = self._passes.sums(trial)
         if not loss < point.loss:
             return None, 1

@@ -10,17 +10,11 @@ import numpy as np
 from netlearn.backend import to_numpy
 from netlearn.backend.grain import grain
 from netlearn.certify import (
-    Basis,
     Certificate,
-    certify_rows,
-    moved_by,
-    recognised,
-    scored,
-    without_bound,
 )
-from netlearn.certify.law import STANDARD
 from netlearn.certify.rounding import may_be_rounding
-from netlearn.evidence import Fitted, FreshErrors
+from netlearn.checking import checked
+from netlearn.evidence import Fitted
 from netlearn.fit import EXACT, Fit, Params, Problem
 from netlearn.fit.stream import finish_on_stream
 from netlearn.inputs import Standardiser, standardise
@@ -31,7 +25,6 @@ from netlearn.result import Diagnostics, HeldOut, LearnResult, MomentSpectrum
 from netlearn.run import Clock, Options
 from netlearn.search.refine import on_all_rows, with_few_rows
 from netlearn.search.search import Search
-from netlearn.search.trimmed import LARGEST_SHARE as LARGEST_WRONG_SHARE
 from netlearn.search.units import MOST_ATTEMPTS, choose_biases, find_units
 from netlearn.source import Source
 from netlearn.source.arrays import ArraySource, SelectedRows, weighted
@@ -44,8 +37,6 @@ from netlearn.subspace.look import look
 # Rows that measure mean, covariance and affine part, for each feature; more change nothing that matters.
 PILOT_PER_FEATURE = 20
 SMALLEST_PILOT = 20_000
-# Rows that tell the law of the inputs.
-_LOOKED_AT = 5_000
 
 
 def pilot_rows(n_features: int) -> int:
@@ -91,47 +82,32 @@ def run_steps(
     found, everything, reserve = _last_fit(data, samples, search, found, options, clock, checkpoint)
 
     clock.enter("certify", "checking on rows that took no part in learning")
+    network = inputs.network(found.params.to_network())
     fresh = (*(rows for rows in reserve if rows.n_rows), samples.fresh)
     learned = samples.rows.head(everything.n_rows) if samples.beyond is None else samples.rows
-    twins = Duplicates.between(learned, *fresh)
-    fitted = Fitted(search, found, inputs, options, everything, twins)
-    network = inputs.network(found.params.to_network())
-    errors = FreshErrors.of(network, *fresh)
-    rounded, step = errors.rounded()
-    wrong_share = LARGEST_WRONG_SHARE if options.robust and found.left_out else 0.0
-    basis = _basis(samples, inputs, options, noisy=not fitted.exact and not rounded)
-    basis = replace(basis, rounding=step, wrong_share=wrong_share)
-    certificate = certify_rows(network, *fresh, failure_prob=options.failure_prob, basis=basis)
-    if basis.law == STANDARD and not reserve and samples.n_reserve and basis.noisy:
-        certificate = _certified_before(certificate, inputs.network(before.to_network()), network, samples)
-    if twins.many_held_out:
-        certificate = without_bound(
-            certificate, "most held-out rows are copies of rows that were learned from"
-        )
-    linear = inputs.network(search.affine().params.to_network())
-    score = fitted.weighed(scored(network, linear, inputs.centre, *fresh))
-    departure = inputs.departure if samples.law is None else 0.0  # of a known law there is none
+    fitted = Fitted(search, found, inputs, options, everything, Duplicates.between(learned, *fresh))
+    said = checked(samples, fitted, network, inputs.network(before.to_network()), fresh)
     seen = fitted.evidence(
-        certificate,
-        score,
-        n_off=0 if rounded else errors.n_off(inputs, zero_loss, wrong_share),
-        rounded=rounded,
+        said.certificate,
+        said.score,
+        n_off=said.n_off,
+        rounded=said.rounded,
         more_units_help=more_help,
         timed_out=clock.timed_out,
         repeats=samples.repeats,
-        departure=departure,
+        departure=inputs.departure if samples.law is None else 0.0,  # of a known law there is none
     )
     ended = outcome(seen)
     clock.enter("")
     return LearnResult(
         network,
-        certificate,
+        said.certificate,
         ended.status,
         _subspace(network),
         None,
         Diagnostics(
             spectra=spectra,
-            rows=_rows(samples, everything, certificate),
+            rows=_rows(samples, everything, said.certificate),
             seconds=clock.seconds,
             trace=found.trace,
             noise_level=fitted.noise_level(),
@@ -142,7 +118,7 @@ def run_steps(
         ),
         HeldOut.first(*fresh),
         message=ended.message,
-        score=score,
+        score=said.score,
         taught=bottom_keys(learned),
     )
 
@@ -294,38 +270,6 @@ def _last_fit(
         problem = search.problem.on(everything)
         found = with_few_rows(problem, found, options.n_hidden, search.rng, inputs.W)
     return found, everything, reserve
-
-
-def _basis(samples: Samples, inputs: Standardiser, options: Options, *, noisy: bool) -> Basis:
-    """Return what an L2 bound may rest on: the law of the inputs, where rows do not contradict it."""
-    law = samples.law
-    if law is None:
-        some = [
-            rows.head(min(_LOOKED_AT, rows.n_rows)).in_memory().X for rows in (samples.rows, samples.fresh)
-        ]
-        law = recognised(np.concatenate([to_numpy(X) for X in some]), standard=inputs.W is None)
-    return Basis(law, options.target_lipschitz, noisy)
-
-
-def _certified_before(
-    certificate: Certificate, before: ShallowNetwork, network: ShallowNetwork, samples: Samples
-) -> Certificate:
-    """Bound the error by that of the network before the last fit, on the reserve too, and the distance between both.
-
-    The reserve took part in the last fit only, so the network before it knows none of these rows. Which of the two
-    bounds is given does not depend on their values: the smaller of both would hold with less confidence than either.
-    """
-    failure_prob = 1.0 - certificate.confidence
-    rows = (samples.reserve, samples.fresh)
-    earlier = certify_rows(before, *rows, failure_prob=failure_prob, basis=certificate.basis)
-    moved = moved_by(earlier, network.distance(before))
-    each = tuple(
-        replace(own, error_bound=then.error_bound + moved.moved, n_bound=then.n_bound, moved=moved.moved)
-        for own, then in zip(certificate.per_output, earlier.per_output, strict=True)
-    )
-    return replace(
-        certificate, error_bound=moved.error_bound, n_bound=moved.n_bound, moved=moved.moved, per_output=each
-    )
 
 
 def _rows(samples: Samples, everything: Source | Streamed, certificate: Certificate) -> dict[str, int]:

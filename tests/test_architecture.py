@@ -27,7 +27,8 @@ MAY_IMPORT = {
     "checking": {*BELOW, *ROOMS, "run", "evidence"},
     "pipeline": {*BELOW, *ROOMS, "result", "run", "outcome", "evidence", "checking"},
     "learning": {*BELOW, "source", "inputs", "search", "certify", "result", "run", "asking", "pipeline"},
-    "cost": {*BELOW, *ROOMS, "pipeline", "learning"},
+    "step_costs": {*BELOW, *ROOMS, "pipeline"},
+    "cost": {*BELOW, *ROOMS, "pipeline", "learning", "step_costs"},
     "paper": {*BELOW, *ROOMS, "result"},
 }
 DOORS = {"__init__", "__main__", "estimator", "cli"}

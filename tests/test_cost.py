@@ -5,8 +5,9 @@ import pytest
 
 from netlearn import FileSource, learn, learning, pipeline, teachers
 from netlearn.backend.calibrate import Rates
-from netlearn.cost import Cost, least_rows, plan
+from netlearn.cost import least_rows, plan
 from netlearn.errors import InputError
+from netlearn.step_costs import Cost
 
 RATES = Rates(wide=4e9, narrow=1e9, memory=1e10, disk=5e8)
 

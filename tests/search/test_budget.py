@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from netlearn.cost import Rows
 from netlearn.fit import Shape
 from netlearn.search import budget
+from netlearn.step_costs import Rows
 
 PACKAGE = Path(__file__).parents[2] / "src" / "netlearn"
 HOME = PACKAGE / "search" / "budget.py"

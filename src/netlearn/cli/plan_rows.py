@@ -6,8 +6,9 @@ from rich.console import Group
 
 from netlearn.backend.calibrate import Rates, calibrate
 from netlearn.cli.output import Answer, card, table, working
-from netlearn.cost import DISK, Plan, least_rows, plan
+from netlearn.cost import Plan, least_rows, plan
 from netlearn.errors import InputError
+from netlearn.step_costs import DISK
 
 # Units from which on products with more of them run no faster.
 _WIDE = 1000

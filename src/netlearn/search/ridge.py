@@ -51,8 +51,8 @@ _LEAPS, _MOST_ROUNDS, _LEAST_GAIN = 4, 20, 1e-3
 _RELAXATION = 1.5
 # How far the network that was found is moved, in standard errors; and a ridge that stands for none.
 _SHAKE, _SMALL = 2.0, 1e-7
-# Share by which units, and then a ridge on them, must lower the error of the folds; and by how many standard errors. The
-# best of a dozen ridges is compared: by chance one of these is two ahead more often than once in forty tables.
+# Share by which units, and then a ridge on them, must lower the error of the folds; and by how many standard errors.
+# The best of a dozen ridges is compared: by chance one of these is two ahead more often than once in forty tables.
 _WORTHWHILE = 0.05
 _STANDARD_ERRORS = 2.5
 

@@ -164,6 +164,18 @@ def test_very_many_rows_are_fitted_in_passes_to_the_same_minimum(monkeypatch):
     assert step < 0.2 * 0.1 * np.sqrt(unknowns / problem.rows.n_rows)
 
 
+def test_a_last_step_that_is_small_costs_no_pass(monkeypatch):
+    problem, found = many_rows()
+    fits = []
+    for unseen in (0.03, 0.0):
+        monkeypatch.setattr("netlearn.fit.stream._UNSEEN", unseen)
+        fits.append(on_all_rows(problem, found, rng()))
+    unlooked, looked = fits
+    assert len(unlooked.trace) < len(looked.trace)
+    apart = unlooked.params.to_network().distance(looked.params.to_network())
+    assert apart < 0.2 * 0.1 * np.sqrt(problem.shape(2).n_unknowns / problem.rows.n_rows)
+
+
 def test_rows_that_are_not_like_the_first_ones_are_fitted_by_rounds_in_the_end():
     # The first rows hardly vary in one direction, so that their matrix takes steps along it that are much too long.
     problem, _ = many_rows()

@@ -8,6 +8,7 @@ import pytest
 from netlearn import learn, teachers
 from netlearn.fit import Fit, Params, Problem
 from netlearn.network import ShallowNetwork
+from netlearn.search import inside
 from netlearn.search.judge import Judge
 from netlearn.search.search import Search
 from netlearn.search.surplus import without_surplus
@@ -190,6 +191,18 @@ def test_few_rows_are_not_started_on_over_and_over_while_others_can_join_them():
     assert counts[0] == 0 < counts[1]
 
 
+def test_a_width_that_is_given_is_not_started_on_over_and_over_either():
+    rng = np.random.default_rng(0)
+    counts = []
+    for has_reserve in (True, False):
+        search, _ = search_on(teachers.random(4, 10, 0), 100, True, seed=3)
+        search.problem.rows.y[:] = rng.standard_normal(100)
+        search.has_reserve = has_reserve
+        _, told = told_of(search, 4)
+        counts.append(len([what for what in told if "start" in what]))
+    assert counts[0] == 4 < counts[1]
+
+
 # Biases
 
 
@@ -255,6 +268,27 @@ def test_a_fit_inside_a_plane_begins_with_many_units_as_they_cost_little():
     found, told = told_of(search)
     assert found.params.to_network().distance(target) < 1e-10
     assert told[0] == "40 units inside the 2-dimensional subspace"
+    assert not [what for what in told if "wide fit" in what]
+
+
+def test_a_start_inside_that_explains_nothing_is_followed_by_another(monkeypatch):
+    network = teachers.hard_plane(12, 20, 0, planes=2)
+    search, target = search_on(network, 20_000, False, seed=1)
+    search.V = np.linalg.svd(network.units)[2][:4].T
+    truly, given = inside.fit_in_subspace, []
+
+    def lost_at_first(problem, V, width, rng, **limits):
+        given.append(V)
+        fit, tilted = truly(problem, V, width, rng, **limits)
+        if len(given) == 1:  # as where the first tilts lose what the moments saw
+            return replace(fit, params=fit.params.keep(np.zeros(0, int)), loss=1.0), np.roll(V, 1, axis=0)
+        return fit, tilted
+
+    monkeypatch.setattr(inside, "fit_in_subspace", lost_at_first)
+    found, told = told_of(search)
+    assert found.params.to_network().distance(target) < 1e-10
+    assert len(given) == 2
+    np.testing.assert_array_equal(*given)
     assert not [what for what in told if "wide fit" in what]
 
 

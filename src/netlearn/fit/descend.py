@@ -30,7 +30,7 @@ _USUAL = 1.5
 # Fits with fewer rows for each unknown than this that come to a plateau go on with longer steps, which keep all units
 # moving, and are shortened bit by bit, as metal is cooled, down to the usual ones: by 0.05, or by a patience-th where
 # that is more. 512 units in 128 dimensions with 3.2 rows for each unknown stay on a plateau of 0.012 where steps are
-# shortened by 0.1, and are found where it is by 0.05.
+# shortened by 0.1, and are found where they are shortened by 0.05.
 _LONGEST, _SHORTER, _FEW_ROWS = 1.85, 0.05, 7.0
 # Part of the patience after which the first plateau is left.
 _PLATEAU = 4

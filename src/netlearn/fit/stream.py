@@ -72,7 +72,7 @@ class OnStream:
         return self._at_end or point.loss <= ROUNDING
 
     def step(self, problem: Problem, point: Point, best: Point) -> tuple[Point | None, int]:
-        """Take the step if it is worth a pass, and keep it if the loss has fallen."""
+        """Take the step if it gains enough, and keep it if the loss has fallen; a last small one is taken unseen."""
         matrix = problem.equations(point.params)
         matrix.gradient = self._gradient
         step = well_solved(matrix, point.params, tolerance=1e-4)

@@ -59,7 +59,7 @@ def fit_inside(search: Search, V: np.ndarray, at_most: int | None) -> tuple[Fit 
     level = 2 * wide.loss if r < d and wide.loss < GOOD else LEVEL
     fit = narrowed(some, wide, at_most, level)
     fit = replace(fit, params=search.of_all(fit.params.in_coordinates(search.V)))
-    # So is V where it is off by more than that: with few units left its tilt is exact, and what they need is seen anew.
+    # Where V is off by more, only a fit of the few units that are left corrects it; then surplus ones show again.
     is_rough = r < d and GOOD <= wide.loss < NEAR
     fit = (
         narrowed_and_settled(search, fit, at_most, "subspace")

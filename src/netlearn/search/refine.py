@@ -60,8 +60,8 @@ def on_all_rows(
         final = finish(problem, more.params)
     if final.loss <= exact:
         # The few rows between two near units hardly show in the mean square: one round more gives them their digits.
-        last = finish(problem, without_surplus(problem, final).params, max_rounds=1, until=0.0)
-        return _instead(found, last.after(final))
+        lean = without_surplus(problem, final)
+        return _instead(found, finish(problem, lean.params, max_rounds=1, until=0.0).after(lean))
     if problem.n_outputs > 1:  # neither is there for several
         return _instead(found, final)
     if robust or (final.loss < ALMOST_EXACT and few_stand_out(problem.rows, final.params)):

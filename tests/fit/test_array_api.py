@@ -8,7 +8,7 @@ from netlearn import teachers
 from netlearn.backend import as_like, to_numpy
 from netlearn.backend.linalg import spd_solver
 from netlearn.fit import Params, Problem, explore, finish
-from netlearn.fit.equations import inner, modulated, outer, padded, plus, taken
+from netlearn.fit.modulated import inner, modulated, outer, padded, plus, taken
 from netlearn.fit.solve import conjugate_gradients, direct
 from netlearn.fit.sweep import swept
 from netlearn.source import ArraySource

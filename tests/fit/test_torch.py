@@ -60,6 +60,17 @@ def test_a_matrix_that_is_not_definite_is_solved_through_its_eigenvalues():
     assert np.all(np.isfinite(steps[0]))
 
 
+@pytest.mark.parametrize("K", [3, 40], ids=["few units", "more units than features"])
+def test_two_digits_are_close(K):
+    rows = as_torch(planted(teachers.random(3, 20, 0, biases=1.0), 300, seed=1))
+    params = Params.from_network(teachers.random(K, 20, 2, biases=1.0))
+    system = params.equations(rows, True)
+    D = as_like(np.random.default_rng(0).standard_normal(system.free.shape), system.gram)
+    exact, rough = (to_numpy(system.product(D, rough=rough)) for rough in (False, True))
+    # Each factor is rounded to a part in 256, and so is each of the two sums.
+    assert 0 < np.linalg.norm(exact - rough) < 4 / 256 * np.linalg.norm(exact)
+
+
 def test_single_precision_is_close():
     for system in systems(True):
         D = np.random.default_rng(0).standard_normal(system.free.shape)

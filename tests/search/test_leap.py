@@ -66,7 +66,7 @@ def test_units_that_are_known_are_gone_on_from():
     assert wider.params.n_hidden == 4
 
 
-def test_huge_rounds_take_fewer_rows_in_single_precision_and_fill_whole_lanes(monkeypatch):
+def test_huge_rounds_take_rows_in_single_precision_and_fill_whole_lanes(monkeypatch):
     rows, _ = noisy(teachers.random(5, 8, 0), 1500, 0)
     seen = []
     monkeypatch.setattr(module, "is_huge", lambda rows, unknowns: True)
@@ -78,7 +78,7 @@ def test_huge_rounds_take_fewer_rows_in_single_precision_and_fill_whole_lanes(mo
     [(some, start)] = seen
     assert some.X.dtype == np.float32
     shape = Problem(rows, False).shape(10)
-    assert some.n_rows == max(budget.FEWEST, np.ceil(budget.IF_HUGE * shape.n_unknowns))
+    assert some.n_rows == max(budget.FEWEST, np.ceil(budget.EXPLORE * shape.n_unknowns))
     assert start.n_hidden == 15  # with the affine part, two times eight modulators
 
 

@@ -15,12 +15,23 @@ from functools import cached_property
 from typing import TypeGuard
 
 import numpy as np
-from array_api_compat import device
 
 from netlearn.backend import Array, as_like, namespace
 from netlearn.backend.grain import grain
 from netlearn.backend.linalg import spd_solver
-from netlearn.backend.rough import rough_products
+from netlearn.backend.rough import has_matrix_units, rough_products, roughly
+from netlearn.fit.modulated import (
+    in_double,
+    inner,
+    inner_of_whole,
+    modulated,
+    outer,
+    outer_of_whole,
+    padded,
+    plus,
+    taken,
+    with_ones,
+)
 from netlearn.source import ArraySource, Source
 from netlearn.source.arrays import Block, block_slices, mapped, over_blocks
 
@@ -28,11 +39,6 @@ from netlearn.source.arrays import Block, block_slices, mapped, over_blocks
 _LARGE = 2**21
 # Operations of a product beyond which it is these that a GPU spends its time on, and not the start of it.
 _HUGE = 2**36
-# With 16 modulators a product takes half the time that it takes with 11.
-_LANES = 8
-# Columns from which padding them to whole lanes costs less than it gains: with 1,283 modulators and 256 features a
-# product takes a GPU 42 ms where the columns are 257.
-_WIDE = 64
 # Rows of a block in single precision: products read all of X from memory anyway, and fewer blocks meet less often.
 _SINGLE_ROWS = 2048
 # Below this relative size an eigenvalue of a Gram matrix of signs is rounding.
@@ -130,21 +136,25 @@ class NormalEquations:
         X, y = block
         values, m = self._linearised(X, root)
         e = y - values if root is None else (y - values) * root[:, 0]
-        return e, e @ e, self._back(m, as_like(e, X), X), self._gram_of_signs(m, root), m
-
-    def _gram_of_signs(self, m, root):
-        """Return m^T m in double precision; signs and their products are exact even with three digits."""
+        # Signs and their products are exact even with three digits, and what e x loses, another in each row, is as
+        # nothing beside what so many rows leave open.
         are_signs = root is None and self._project is None and m.dtype == namespace(m).float32
         with rough_products(allowed=are_signs, like=m):
-            return in_double(m.T @ m)
+            return e, e @ e, self._back(m, as_like(e, X), X), in_double(m.T @ m), m
 
     def _forward(self, m, D, X):
         """Return F D on the rows of a block."""
-        return inner(m, D, X)
+        return (inner_of_whole if self._is_whole(X) else inner)(m, D, X)
 
     def _back(self, m, e, X):
         """Return F^T e, summed over a block in double precision."""
+        if self._is_whole(X):
+            return outer_of_whole(m, e, X)[:, : self.rows.n_features + 1]
         return outer(m, e, X)
+
+    def _is_whole(self, X) -> bool:
+        """Whether X has its ones."""
+        return X.shape[1] > self.rows.n_features
 
     def project(self, D):
         """Project onto the space of admissible D."""
@@ -172,25 +182,24 @@ class NormalEquations:
         return large and self._kept is not None and self.rows.can_be_single
 
     @property
-    def is_huge(self) -> bool:
-        """Whether a product takes a GPU so long that digits are worth giving away for its time."""
-        return is_huge(self.rows, self.free.size)
+    def can_be_rough(self) -> bool:
+        """Whether two digits do for a product, and save a GPU time."""
+        is_here = has_matrix_units(self.rows.like) and self._kept is not None
+        return is_here and is_huge(self.rows, self.free.size)
 
     def ridge(self, damping: float) -> np.ndarray:
         """Return what stands beside F^T F / N on the diagonal, for each row of D; shape (q, 1)."""
         return (self.penalty + damping)[:, None]
 
-    def product(self, D, *, single: bool = False):
-        """Return F^T F D / N, projected; in single precision within blocks where that is enough."""
-        xp = namespace(D)
-        if single:
-            D = xp.astype(padded(D, axis=0), xp.float32)
+    def product(self, D, *, single: bool = False, rough: bool = False):
+        """Return F^T F D / N, projected; within blocks in single precision or with two digits where these do."""
 
         def term(X, m):
             return self._back(m, self._forward(m, as_like(D, X), X), X)
 
-        if single:
-            X, m = self._in_single_precision
+        if single or rough:
+            X, m = self._with_two_digits if rough else self._in_single_precision
+            D = namespace(X).astype(padded(D, axis=0), X.dtype)
             size = max(_SINGLE_ROWS, grain(X).block_entries // (X.shape[1] + m.shape[1]))
             n = self.rows.n_rows
             slices = (slice(start, min(start + size, n)) for start in range(0, n, size))
@@ -223,6 +232,16 @@ class NormalEquations:
         X = self.rows.single().X
         xp = namespace(X)
         return X, xp.concat([padded(xp.astype(part, xp.float32, copy=False), axis=1) for part in self._kept])
+
+    @cached_property
+    def _with_two_digits(self) -> Block:
+        """X with its ones, and the padded m."""
+        assert self._kept is not None  # which `can_be_rough` has asked for
+        m = namespace(self.rows.like).concat([roughly(padded(part, axis=1)) for part in self._kept])
+        return self._whole(roughly(self.rows.single().X)), m
+
+    def _whole(self, X):
+        return with_ones(X)
 
     def preconditioner(self, damping: float, span: np.ndarray | None = None) -> Callable:
         """Return the map of a residual D to an approximate solution, symmetric and positive.
@@ -324,71 +343,3 @@ def is_huge(rows: Source, n_unknowns: int) -> bool:
 def is_single(rows: Source) -> TypeGuard[ArraySource]:
     """Whether the rows are arrays in single precision, and not given anew in double for each pass."""
     return isinstance(rows, ArraySource) and rows.X.dtype == namespace(rows.X).float32
-
-
-def in_lanes(n: int) -> int:
-    """Return the least number of modulators, from n on, that fills whole vector instructions."""
-    return -(-n // _LANES) * _LANES
-
-
-def padded(array, axis: int):
-    """Append zeros until the modulators are as many as vector instructions like; a single one needs no others."""
-    xp, shape = namespace(array), list(array.shape)
-    if shape[axis] == 1:
-        return array
-    shape[axis] = in_lanes(shape[axis]) - shape[axis]
-    return xp.concat([array, as_like(np.zeros(shape), array)], axis=axis)
-
-
-def aligned(array):
-    """Append columns of zeros to whole lanes: a product takes twice as long or more where rows begin anywhere."""
-    return padded(array, axis=1) if array.shape[1] > _WIDE else array
-
-
-def modulated(m, z):
-    """Return m_j (z, 1) for all j side by side, shape (n, q (r + 1))."""
-    xp = namespace(z)
-    F = xp.concat([m[:, :, None] * z[:, None, :], m[:, :, None]], axis=2)
-    return xp.reshape(F, (z.shape[0], -1))
-
-
-def taken(array, index: np.ndarray, axis: int):
-    """Return the entries of an array at some places of an axis."""
-    xp = namespace(array)
-    return xp.take(array, xp.asarray(index, device=device(array)), axis=axis)
-
-
-def plus(A, ridge: float | np.ndarray):
-    """Return A with a ridge on its diagonal: one number, or one for each entry."""
-    xp = namespace(A)
-    n = A.shape[0]
-    diagonal = as_like(np.broadcast_to(np.ravel(ridge), n).copy(), A)
-    return A + diagonal * xp.eye(n, dtype=A.dtype, device=device(A))
-
-
-def inner(m, D, X):
-    """Return the sum over j of m_j <D_j, (x,1)> for each row.
-
-    Either product comes first, whichever leaves the smaller matrix: beyond a product nothing costs as much as memory.
-    """
-    xp = namespace(X)
-    d = X.shape[1]
-    if m.shape[1] > d:
-        D_m = m @ aligned(D)
-        return xp.vecdot(X, D_m[:, :d]) + D_m[:, d]
-    return xp.vecdot(m, X @ D[:, :-1].T) + m @ D[:, -1]
-
-
-def outer(m, e, X):
-    """Return the sum over rows of m e (x,1)^T, in double precision."""
-    xp = namespace(X)
-    d = X.shape[1]
-    if m.shape[1] > d:
-        return in_double(m.T @ aligned(xp.concat([e[:, None] * X, e[:, None]], axis=1)))[:, : d + 1]
-    return in_double(xp.concat([(m * e[:, None]).T @ X, (e @ m)[:, None]], axis=1))
-
-
-def in_double(array):
-    """Return the array in double precision."""
-    xp = namespace(array)
-    return xp.astype(array, xp.float64, copy=False)

@@ -9,7 +9,8 @@ from scipy.special import ndtr
 
 from netlearn.backend import as_like, namespace, to_numpy
 from netlearn.backend.linalg import spd_solver
-from netlearn.fit.equations import NormalEquations, outer, plus
+from netlearn.fit.equations import NormalEquations
+from netlearn.fit.modulated import outer, plus
 from netlearn.fit.several import Complements, SeveralOutputs, outer_of_several
 from netlearn.fit.shape import Shape
 from netlearn.network import ShallowNetwork

@@ -22,7 +22,8 @@ import numpy as np
 
 from netlearn.backend import Array, as_like, namespace
 from netlearn.backend.linalg import spd_solver
-from netlearn.fit.equations import Linearise, NormalEquations, in_double, modulated, plus, taken
+from netlearn.fit.equations import Linearise, NormalEquations
+from netlearn.fit.modulated import in_double, modulated, plus, taken
 from netlearn.source import Source
 
 
@@ -113,6 +114,9 @@ class SeveralOutputs(NormalEquations):
 
     def _back(self, kept, e, X):
         return outer_of_several(kept, e, X, self._C, self._complements)
+
+    def _whole(self, X):
+        return X  # whose ones would meet E, too
 
     @property
     def coupling(self):

@@ -6,11 +6,11 @@ import numpy as np
 
 from netlearn.backend import as_like, namespace, to_numpy
 from netlearn.backend.linalg import spd_solver
-from netlearn.backend.rough import rough_products
-from netlearn.fit.equations import NormalEquations, is_single, plus
+from netlearn.fit.equations import NormalEquations, is_single
+from netlearn.fit.modulated import plus
 
-# A step that need not be solved better than this may take products with three digits.
-_ROUGH = 1e-3
+# A step that need not be solved better than this may take products with two digits.
+_ROUGH = 1e-2
 
 
 def conjugate_gradients(
@@ -42,13 +42,12 @@ def conjugate_gradients(
     r = as_like(system.gradient, system.gram)
     z = precondition(r)
     D, direction = 0.0 * r, z
-    rough = tolerance >= _ROUGH and system.is_huge and (single or is_single(system.rows))
+    rough = tolerance >= _ROUGH and system.can_be_rough and (single or is_single(system.rows))
     rz = first = _dot(r, z)
     for step in range(1, max_steps + 1):
         if rz <= 0.0:
             return to_numpy(D), step - 1
-        with rough_products(allowed=rough, like=r):
-            image = system.product(direction, single=single) + ridge * direction
+        image = system.product(direction, single=single, rough=rough) + ridge * direction
         curvature = _dot(direction, image)
         if curvature <= 0.0:
             # Rounding has eaten the matrix: what is left of the residual is below it.

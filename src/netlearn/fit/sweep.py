@@ -28,7 +28,8 @@ import numpy as np
 from netlearn.backend import as_like, to_numpy
 from netlearn.backend.grain import grain
 from netlearn.backend.threads import n_threads
-from netlearn.fit.equations import NormalEquations, is_single, padded
+from netlearn.fit.equations import NormalEquations, is_single
+from netlearn.fit.modulated import padded
 from netlearn.fit.params import Params
 from netlearn.source import Source
 from netlearn.source.arrays import mapped

@@ -11,7 +11,8 @@ import numpy as np
 
 from netlearn.fit import NEAR, ROUNDING, Fit, Params, Problem, Shape, explore, finish
 from netlearn.fit.descend import CANDIDATE_GAIN, SHORT_PATIENCE
-from netlearn.fit.equations import in_lanes, is_huge
+from netlearn.fit.equations import is_huge
+from netlearn.fit.modulated import in_lanes
 from netlearn.search import budget
 from netlearn.search.starts import spread_planes, unused
 from netlearn.source import Source
@@ -96,9 +97,9 @@ def leap(
     n_known = 0 if known is None else known.n_hidden
     some = budget.enough(rows, problem.shape(width), budget.EXPLORE)
     # Over-relaxed steps find their way sooner by exact gradients; where a round takes a GPU long, its time counts: half
-    # the bytes, half the rows, and a few units more for which no product has to begin in the middle of a lane.
+    # the bytes, and a few units more for which no product has to begin in the middle of a lane.
     if is_huge(some, problem.shape(width).n_unknowns):
-        some = rough(budget.enough(rows, problem.shape(width), budget.IF_HUGE))
+        some = rough(some)
         width = in_lanes(width + problem.n_outputs) - problem.n_outputs
     n_new = max(width - n_known, 1)
     start = unused(spread_planes(n_new, d, rng, biases=problem.biases), problem.n_outputs, rng)

@@ -18,7 +18,7 @@ import numpy as np
 
 from netlearn.backend import Array, as_like, namespace, to_numpy
 from netlearn.fit import Params, Problem
-from netlearn.fit.equations import outer
+from netlearn.fit.modulated import outer
 from netlearn.search.starts import random_mixture, spread_planes
 from netlearn.source.arrays import over_blocks
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from netlearn.backend import as_like, namespace, to_numpy
 from netlearn.fit import Fit, NormalEquations, Params, Problem, Shape, explore
-from netlearn.fit.equations import inner
+from netlearn.fit.modulated import inner
 from netlearn.fit.solve import conjugate_gradients
 from netlearn.search import budget
 from netlearn.search.starts import spread_planes

@@ -96,7 +96,7 @@ def test_single_precision_loses_what_the_sums_and_the_condition_lose():
     rows = planted(teachers.random(3, 500, 0), 5000, seed=1)
     params = Params.from_network(teachers.random(3, 500, 2))
     system = NormalEquations(rows, params.linearise, Shape(3, 500).free())
-    assert system.is_large
+    assert system.can_be_single
     single, double = (
         conjugate_gradients(system, 1e-5, tolerance=1e-9, max_steps=100, single=single)[0]
         for single in (True, False)

@@ -8,7 +8,6 @@ from netlearn import Status, learn, teachers
 from netlearn.backend.threads import block_threads
 from netlearn.fit import ROUNDING, Params, Problem, finish, never
 from netlearn.fit import descend as descend_module
-from netlearn.fit import equations as equations_module
 from netlearn.fit import sweep as sweep_module
 from netlearn.fit.solve import conjugate_gradients, direct
 from netlearn.fit.sweep import pays, swept
@@ -27,7 +26,6 @@ LEFT = 0.25
 def everywhere(monkeypatch):
     """Sweeps for every X, however small; the list has their number for each call."""
     monkeypatch.setattr(sweep_module, "_LEAST_ENTRIES", 0)
-    monkeypatch.setattr(equations_module, "_LARGE", 0)
     counts = []
 
     def counted(*arguments, **options):
@@ -159,13 +157,13 @@ def test_a_deadline_ends_sweeps():
 
 
 @pytest.mark.parametrize(
-    ("n_hidden", "n_rows", "is_worth_it"),
-    [(10, 3000, True), (10, 1000, False), (1, 3000, False), (0, 3000, False)],
+    ("n_hidden", "n_features", "is_worth_it"),
+    [(10, 1000, True), (10, 300, False), (1, 1000, False), (0, 1000, False)],
 )
 @pytest.mark.parametrize("n_threads", [1, 2, 16])
-def test_sweeps_are_for_large_systems_with_units(n_hidden, n_rows, is_worth_it, n_threads):
-    rows = ArraySource(np.ones((n_rows, 1000)), np.ones(n_rows))
-    start = from_vectors(np.ones((n_hidden + 1, 1001)), np.ones((n_hidden, 1)))
+def test_sweeps_are_for_large_systems_with_units(n_hidden, n_features, is_worth_it, n_threads):
+    rows = ArraySource(np.ones((1000, n_features)), np.ones(1000))
+    start = from_vectors(np.ones((n_hidden + 1, n_features + 1)), np.ones((n_hidden, 1)))
     with threadpool_limits(n_threads, user_api="blas"), block_threads():
         assert pays(start.equations(rows, True)) == is_worth_it
 

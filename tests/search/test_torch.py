@@ -50,5 +50,7 @@ def test_a_subspace_is_tilted_alike():
     a_there, error_there = fixed_fit(Problem(inside(as_torch(rows), V, 3000), True), gates)
     np.testing.assert_allclose(a_there, a, atol=1e-9)
     assert error_there == pytest.approx(error)
-    np.testing.assert_allclose(tilted(as_torch(rows), V, gates, a), tilted(rows, V, gates, a), atol=1e-10)
+    # Its products are in single precision, whose sums of 3,000 terms lose their root times 6e-8.
+    there, here = (tilted(source, V, gates, a) for source in (as_torch(rows), rows))
+    np.testing.assert_allclose(there, here, atol=55 * 6e-8)
     np.testing.assert_allclose(to_numpy(inside(as_torch(rows), V, 50).X), rows.X[:50] @ V, atol=1e-13)

@@ -281,7 +281,7 @@ class Finish:
             single=self._single,
         )
         new = first_lower(problem, point, step)
-        if new is None and self._single and point.equations.is_large:
+        if new is None and self._single and point.equations.can_be_single:
             self._single = False  # the step may have failed for want of digits alone
             return point, spent
         if new is not None:
@@ -312,7 +312,7 @@ def _tolerance(equations: NormalEquations, until: float) -> float:
     """
     loss = equations.loss
     worth = max(0.3 * loss**0.25, 0.3 * (until / loss) ** 0.5, _SINGLE_TOLERANCE)
-    return min(worth, _LOOSE if equations.is_large else _TIGHT)
+    return min(worth, _LOOSE if equations.can_be_single else _TIGHT)
 
 
 def solved(
@@ -335,7 +335,7 @@ def solved(
         tolerance=tolerance,
         max_steps=max_products,
         span=params.span() if q <= width else None,
-        single=single and equations.is_large,
+        single=single and equations.can_be_single,
     )
 
 

@@ -35,8 +35,6 @@ from netlearn.fit.modulated import (
 from netlearn.source import ArraySource, Source
 from netlearn.source.arrays import Block, block_slices, mapped, over_blocks
 
-# Above this many entries X does not stay in cache between products, and reading half the bytes takes half the time.
-_LARGE = 2**21
 # Operations of a product beyond which it is these that a GPU spends its time on, and not the start of it.
 _HUGE = 2**36
 # Rows of a block in single precision: products read all of X from memory anyway, and fewer blocks meet less often.
@@ -176,10 +174,9 @@ class NormalEquations:
         return over_blocks(lambda block, m: term(block[0], m), self.rows, self._n_columns, beside=self._kept)
 
     @property
-    def is_large(self) -> bool:
-        """Whether products in single precision save anything: X must be large, in memory, and its modulators kept."""
-        large = self.rows.n_rows * self.rows.n_features > _LARGE
-        return large and self._kept is not None and self.rows.can_be_single
+    def can_be_single(self) -> bool:
+        """Whether products can be in single precision: X must be in memory, and its modulators kept."""
+        return self._kept is not None and self.rows.can_be_single
 
     @property
     def can_be_rough(self) -> bool:
@@ -228,7 +225,7 @@ class NormalEquations:
     @cached_property
     def _in_single_precision(self) -> Block:
         """X and the padded m."""
-        assert self._kept is not None  # which `is_large` has asked for
+        assert self._kept is not None  # which `can_be_single` has asked for
         X = self.rows.single().X
         xp = namespace(X)
         return X, xp.concat([padded(xp.astype(part, xp.float32, copy=False), axis=1) for part in self._kept])

@@ -52,10 +52,10 @@ State = TypeVar("State")
 
 
 def pays(system: NormalEquations) -> bool:
-    """Whether X is large, in memory, and a batch of it work enough for the threads of a processor."""
+    """Whether X is in memory, and a batch of it work enough for the threads of a processor."""
     entries = _BATCH * system.free.sum() * system.rows.n_features
     return (
-        system.is_large
+        system.can_be_single
         and grain(system.rows.like).cached
         and len(system.free) > 1
         and entries >= _LEAST_ENTRIES * _n_parts(system.rows)

@@ -59,13 +59,10 @@ def fit_inside(search: Search, V: np.ndarray, at_most: int | None) -> tuple[Fit 
     level = 2 * wide.loss if r < d and wide.loss < GOOD else LEVEL
     fit = narrowed(some, wide, at_most, level)
     fit = replace(fit, params=search.of_all(fit.params.in_coordinates(search.V)))
-    # Where V is off by more, only a fit of the few units that are left corrects it; then surplus ones show again.
-    is_rough = r < d and GOOD <= wide.loss < NEAR
-    fit = (
-        narrowed_and_settled(search, fit, at_most, "subspace")
-        if is_rough
-        else search.settled(fit, "subspace")
-    )
+    fit = search.settled(fit, "subspace")
+    # Where V was off, or lacked what the labels have, some units of the fit inside only made up for it.
+    if r < d and wide.loss >= GOOD and fit.score < NEAR and not search.judge.is_exact(fit):
+        fit = narrowed_and_settled(search, fit, at_most, "subspace")
     return completed_if_lean(search, fit, wide.params.n_hidden, at_most), wider_gains
 
 

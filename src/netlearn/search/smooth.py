@@ -141,7 +141,7 @@ def _average_step(problem: Problem, params: Params, law: _Law, rng: np.random.Ge
                 tolerance=_TOLERANCE,
                 max_steps=_PRODUCTS,
                 precondition=law.precondition,
-                single=equations.is_large,
+                single=equations.can_be_single,
             )
             total += start.a + step
     average = total / (2 * _N_PAIRS)

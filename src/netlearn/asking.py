@@ -23,7 +23,7 @@ from netlearn.result import LearnResult, Status
 from netlearn.run import Clock, Options
 from netlearn.search import budget
 from netlearn.source import Oracle
-from netlearn.source.arrays import HOST
+from netlearn.source.blocks import HOST
 from netlearn.source.samples import Samples, checked_rows
 from netlearn.words import share_sentence
 

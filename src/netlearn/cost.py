@@ -17,7 +17,7 @@ from netlearn.errors import InputError
 from netlearn.fit import Shape
 from netlearn.search import budget
 from netlearn.source import files, samples
-from netlearn.source.arrays import HOST
+from netlearn.source.blocks import HOST
 from netlearn.step_costs import (
     ARITHMETIC,
     COPIES_GATHERED,

@@ -19,7 +19,7 @@ from netlearn.run import Options
 from netlearn.search.search import Search
 from netlearn.search.trimmed import pairs_apart
 from netlearn.source import Source
-from netlearn.source.arrays import block_slices, over_blocks
+from netlearn.source.blocks import block_slices, over_blocks
 from netlearn.source.stream import Streamed
 
 # Times the rounding of typical labels by which a single one may be off.

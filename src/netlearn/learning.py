@@ -23,7 +23,7 @@ from netlearn.result import LearnResult
 from netlearn.run import Clock, Options, Progress, checked_options
 from netlearn.search import budget
 from netlearn.source import FileSource, Oracle
-from netlearn.source.arrays import HOST
+from netlearn.source.blocks import HOST
 from netlearn.source.checkpoint import Checkpoint, fingerprint
 from netlearn.source.dask import DaskSource, is_collection
 from netlearn.source.device import OnDevice

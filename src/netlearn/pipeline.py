@@ -13,10 +13,10 @@ from netlearn.certify import (
     Certificate,
 )
 from netlearn.certify.rounding import may_be_rounding
-from netlearn.checking import checked
 from netlearn.evidence import Fitted
 from netlearn.fit import EXACT, Fit, Params, Problem
 from netlearn.fit.stream import finish_on_stream
+from netlearn.fresh_rows import checked
 from netlearn.inputs import Standardiser, standardise
 from netlearn.inputs.duplicates import Duplicates, bottom_keys
 from netlearn.network import ShallowNetwork

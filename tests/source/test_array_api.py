@@ -8,7 +8,8 @@ from netlearn.inputs import standardise
 from netlearn.inputs.duplicates import keys
 from netlearn.inputs.outliers import far_rows
 from netlearn.source import ArraySource
-from netlearn.source.arrays import SelectedRows, over_blocks
+from netlearn.source.arrays import SelectedRows
+from netlearn.source.blocks import over_blocks
 from netlearn.subspace import eigenprojector, joint_span, noise_floor, sine
 from netlearn.subspace.probes import LabelProbe, QuarticProbe, RankProbe, TailProbe, measure
 from tests.grains import cut

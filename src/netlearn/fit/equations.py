@@ -22,6 +22,7 @@ from netlearn.backend.linalg import spd_solver
 from netlearn.backend.rough import has_matrix_units, rough_products, roughly
 from netlearn.fit.modulated import (
     in_double,
+    in_single,
     inner,
     inner_of_whole,
     modulated,
@@ -33,7 +34,7 @@ from netlearn.fit.modulated import (
     with_ones,
 )
 from netlearn.source import ArraySource, Source
-from netlearn.source.arrays import Block, block_slices, mapped, over_blocks
+from netlearn.source.blocks import Block, block_slices, mapped, over_blocks
 
 # Operations of a product beyond which it is these that a GPU spends its time on, and not the start of it.
 _HUGE = 2**36
@@ -134,8 +135,8 @@ class NormalEquations:
         X, y = block
         values, m = self._linearised(X, root)
         e = y - values if root is None else (y - values) * root[:, 0]
-        # Signs and their products are exact even with three digits, and what e x loses, another in each row, is as
-        # nothing beside what so many rows leave open.
+        # Signs and their products are exact even with three digits. The products e x lose some, but each by an error of
+        # its own, and a sum over so many rows averages these out.
         are_signs = root is None and self._project is None and m.dtype == namespace(m).float32
         with rough_products(allowed=are_signs, like=m):
             return e, e @ e, self._back(m, as_like(e, X), X), in_double(m.T @ m), m
@@ -296,7 +297,9 @@ class NormalEquations:
         product = 4 * self.rows.n_rows * self.rows.n_features * len(self.free)
         return _ROWS_PER_ENTRY * n_inside**3 <= 4 * product
 
-    def normal_matrix(self, basis: np.ndarray | None = None, max_rows: int | None = None) -> Array:
+    def normal_matrix(
+        self, basis: np.ndarray | None = None, max_rows: int | None = None, *, single: bool = False
+    ) -> Array:
         """Return F^T F / N over the free entries, in the order of `free.ravel()`; P x P, at N P^2 operations.
 
         Parameters
@@ -305,6 +308,8 @@ class NormalEquations:
             Orthonormal columns: the matrix for D with rows in their span, in these coordinates.
         max_rows : int, optional
             Rows to take the mean over, to the next whole block. Default: all.
+        single : bool
+            Whether products within blocks may be in single precision.
         """
         free = self._free_inside(basis).ravel().astype(bool)
         columns = np.flatnonzero(free)
@@ -313,15 +318,15 @@ class NormalEquations:
             F = modulated(m, X if basis is None else X @ as_like(basis, X))
             return F if len(columns) == len(free) else taken(F, columns, axis=1)
 
-        return self._mean_gram(features, max_rows)
+        return self._mean_gram(features, max_rows, single)
 
-    def _mean_gram(self, features: Callable, max_rows: int | None) -> Array:
+    def _mean_gram(self, features: Callable, max_rows: int | None, single: bool) -> Array:
         """Return the mean over rows of the Gram matrix of features(X, m)."""
         total: Array = 0.0
         n_rows = 0
 
         def term(X, m):
-            F = features(X, m)
+            F = features(in_single(X), in_single(m)) if single else features(X, m)
             return in_double(F.T @ F), F.shape[0]
 
         for part, n in self._over_modulated(term):

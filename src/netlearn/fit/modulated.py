@@ -97,6 +97,12 @@ def outer_of_whole(m, e, X):
     return in_double(m.T @ (e[:, None] * X) if m.shape[1] > X.shape[1] else (m * e[:, None]).T @ X)
 
 
+def in_single(array):
+    """Return the array in single precision."""
+    xp = namespace(array)
+    return xp.astype(array, xp.float32, copy=False)
+
+
 def in_double(array):
     """Return the array in double precision."""
     xp = namespace(array)

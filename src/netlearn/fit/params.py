@@ -15,7 +15,7 @@ from netlearn.fit.several import Complements, SeveralOutputs, outer_of_several
 from netlearn.fit.shape import Shape
 from netlearn.network import ShallowNetwork
 from netlearn.source import Source
-from netlearn.source.arrays import over_blocks
+from netlearn.source.blocks import over_blocks
 
 # Ridge of the normal equations for hyperplanes that coincide, relative to their trace. Elsewhere it is refined away, as
 # are the digits that the equations lose.

@@ -145,7 +145,9 @@ class SeveralOutputs(NormalEquations):
 
         return precondition
 
-    def normal_matrix(self, basis: np.ndarray | None = None, max_rows: int | None = None) -> Array:
+    def normal_matrix(
+        self, basis: np.ndarray | None = None, max_rows: int | None = None, *, single: bool = False
+    ) -> Array:
         """Return F^T F / N over the free entries, in the order of `free.ravel()`.
 
         An unknown changes the outputs in proportion to one vector, by one of (K + 1)(d + 1) + K functions of x:
@@ -170,7 +172,7 @@ class SeveralOutputs(NormalEquations):
             z = X if basis is None else X @ as_like(basis, X)
             return namespace(X).concat([modulated(kept[:, : K + 1], z), _parts(kept, K)[2]], axis=1)
 
-        gram = self._mean_gram(features, max_rows)
+        gram = self._mean_gram(features, max_rows, single)
         gram = taken(taken(gram, functions, axis=0), functions, axis=1)
         return gram * as_like(vectors @ vectors.T, gram)
 

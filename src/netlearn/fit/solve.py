@@ -11,6 +11,8 @@ from netlearn.fit.modulated import plus
 
 # A step that need not be solved better than this may take products with two digits.
 _ROUGH = 1e-2
+# Damping at least, in units of the mean eigenvalue, that hides what single precision does to a normal matrix.
+_SINGLE_RIDGE = 1e-6
 
 
 def conjugate_gradients(
@@ -68,16 +70,18 @@ def _dot(a, b) -> float:
     return float(xp.reshape(a, (-1,)) @ xp.reshape(b, (-1,)))
 
 
-def direct(system: NormalEquations, damping: float) -> np.ndarray:
-    """Solve the same equations through the P x P normal matrix.
+def direct(system: NormalEquations, damping: float, *, single: bool = False) -> np.ndarray:
+    """Solve the same equations through the P x P normal matrix, which may be one of products in single precision.
 
     By Cholesky's factors; where the matrix is singular to rounding, through its eigenvalues, leaving alone
     the directions that no row determines.
     Cost: N P^2 + P^3 / 3 operations, 8 P^2 bytes.
     """
     free = system.free.astype(bool)
-    H, g = system.normal_matrix(), to_numpy(system.gradient)[free]
+    H, g = system.normal_matrix(single=single), to_numpy(system.gradient)[free]
     D = np.zeros(free.shape)
+    if single:
+        damping = max(damping, _SINGLE_RIDGE * float(namespace(H).linalg.trace(H)) / len(g))
     ridge = np.broadcast_to(system.ridge(damping), free.shape)[free]
     D[free] = to_numpy(spd_solver(plus(H, ridge))(as_like(g[:, None], H)))[:, 0]
     return D

@@ -93,10 +93,10 @@ class OnStream:
 
 
 class _Passes:
-    """Passes over all rows, each the sum of e^2 and F^T e at one params.
+    """Passes over all rows, each the sum of e^2 and F^T e at one network.
 
-    With a checkpoint a pass goes on from where it was cut off. What is saved are the last params that was accepted,
-    with its sums, and the sums under way at the one tried.
+    With a checkpoint a pass goes on from where it was cut off. What is saved are the parameters that were accepted
+    last, with their sums, and the sums under way at the one tried.
 
     Attributes
     ----------
@@ -183,7 +183,7 @@ class _Sums:
 
 @dataclass
 class _Pass:
-    """A pass under way at an params: the sums over the first rows."""
+    """A pass under way at some parameters: the sums over the first rows."""
 
     params: Params
     sums: _Sums

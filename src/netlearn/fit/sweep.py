@@ -32,7 +32,7 @@ from netlearn.fit.equations import NormalEquations, is_single
 from netlearn.fit.modulated import padded
 from netlearn.fit.params import Params
 from netlearn.source import Source
-from netlearn.source.arrays import mapped
+from netlearn.source.blocks import mapped
 
 # Rows of a batch for each unknown; the threads among which they are divided, and the numbers that keep one of these
 # busy between two steps. More threads wait for one another longer than they gain.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from netlearn.backend import to_numpy
-from netlearn.source.arrays import Source, over_blocks
+from netlearn.source.blocks import Source, over_blocks
 
 # Share of copies that is more than chance and a few repeats.
 _MANY = 0.1

@@ -24,7 +24,7 @@ from netlearn.backend import as_like, namespace, to_numpy
 from netlearn.backend.krylov import Krylov
 from netlearn.inputs.whitening import Whitening
 from netlearn.source import Source
-from netlearn.source.arrays import over_blocks
+from netlearn.source.blocks import over_blocks
 
 # Chance that rows from N(0, I) are taken for something else and whitened needlessly (which does no harm).
 _FALSE_ALARM = 1e-6

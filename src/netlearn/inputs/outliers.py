@@ -14,7 +14,7 @@ from array_api_compat import device
 
 from netlearn.backend import Array, namespace, refuse_infinite, to_numpy
 from netlearn.errors import InputError
-from netlearn.source.arrays import block_slices, mapped
+from netlearn.source.blocks import block_slices, mapped
 
 # Rows looked at to tell what is usual, the share of them that is, and how many times as far is far.
 _SOME, _USUAL, _FAR = 1000, 0.95, 10.0

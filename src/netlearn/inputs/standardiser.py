@@ -13,7 +13,7 @@ from netlearn.inputs.normality import covariance, departure, is_standard, n_look
 from netlearn.inputs.whitening import ColumnWhitening, Whitening, constant, covariance_whitening, inverse
 from netlearn.network import ShallowNetwork
 from netlearn.source import ArraySource, Source
-from netlearn.source.arrays import block_slices, over_blocks
+from netlearn.source.blocks import block_slices, over_blocks
 
 # Up to this dimension the covariance is formed to whiten by it, which at 20 d rows takes half a minute there.
 _MOST_WHITENED = 4000

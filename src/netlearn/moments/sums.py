@@ -14,7 +14,7 @@ from netlearn.errors import InputError
 from netlearn.moments.checks import checked_orders, unit_directions
 from netlearn.moments.contraction import add_rows
 from netlearn.moments.estimates import estimate
-from netlearn.source.arrays import block_slices, mapped
+from netlearn.source.blocks import block_slices, mapped
 
 # Even, so that groups of equal parity make two halves. Sixteen leave 15 degrees of freedom to an error bar,
 # which is then itself known to 18 % and can support small error probabilities: at 1e-9 Student's quantile is

@@ -12,7 +12,7 @@ import math
 from typing import TypeVar
 
 from netlearn.fit.shape import Shape
-from netlearn.source.arrays import Counted
+from netlearn.source.blocks import Counted
 
 # Below this a fit of the wanted width has almost as many unknowns as rows, and no start is worth its time.
 HOPELESS = 1.05
@@ -31,14 +31,14 @@ LEARN = 5.0
 EXPLORE = 8.0
 # Rows rank fits of one width by their own mean square, and least squares lose next to nothing: sigma^2 P / N.
 AMPLE = 10.0
-# A fit inside V without a tilt need only tell one unit from another.
+# A fit inside a subspace V that will not be turned towards the right one need only tell one unit from another.
 WITHOUT_TILT = 15.0
 # A matrix is estimated from so many rows for each of its columns.
 MATRIX = 20.0
 # More change nothing that a candidate is chosen by.
 FINISH = 30.0
-# Rank candidates: more would cost time and tell no more basins apart. While V is off, most of the label is noise to a
-# fit inside it, which wants as many; up to a number of rows beyond which AMPLE more for each unknown do.
+# Rank candidates: more would cost time and tell no more basins apart. A fit inside a subspace V that is still off wants
+# as many, since what V misses is noise to it; from MANY_INSIDE rows on, AMPLE for each unknown are added.
 RANK = 100.0
 MANY_INSIDE = 20_000  # rows
 # Beyond this, networks within the statistical error are so close that the normal matrix of some rows serves for steps

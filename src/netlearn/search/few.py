@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from netlearn.fit import NEAR, Fit
 from netlearn.search import budget
 from netlearn.search.follow import narrowed_and_settled
-from netlearn.search.leap import MOST_UNITS, PATIENT, PERSISTENT, SURPLUS, leap
+from netlearn.search.leap import MOST_UNITS, PATIENT, PERSISTENT, RESOLUTE, SURPLUS, leap
 from netlearn.search.search import Search
 
 # Starts at most: where more rows can join them, where no width is known, and where one is.
@@ -47,7 +47,7 @@ def many_starts(search: Search, at_most: int | None, attempts: int) -> Iterator[
             return
         most = max(attempts, all_starts // (n * start.problem.shape(width).n_unknowns ** 2))
         search.tell(f"a fit with {width} units, start {attempt + 1}")
-        patience = PERSISTENT if is_dear else PATIENT
+        patience = PATIENT if not is_dear else PERSISTENT if at_most is None else RESOLUTE
         wide = start.judge.judged(leap(start.problem, width, search.rng, patience=patience))
         last = attempt + 1 >= min(most, most_starts)
         if wide.loss < NEAR or (last and at_most is not None):

@@ -53,8 +53,8 @@ _SHRINKS = 0.95
 _TOLERANCE = 1e-2
 _PRODUCTS = 60
 _DAMPING = 1e-9
-# Unknowns up to which the normal matrix says what each unit is worth; beyond, the Gram matrix of the signs does, which
-# is what it comes down to outside the span of the units.
+# Unknowns up to which the normal matrix says what each unit is worth. Beyond, the Gram matrix of the signs does: for
+# Gaussian rows the normal matrix is just that in all directions outside the span of the units.
 _MOST_UNKNOWNS = 1000
 # Ridge of that matrix where units coincide, relative to its trace.
 _RIDGE = 1e-12

@@ -14,12 +14,14 @@ from netlearn.fit import NEAR, Fit, Params, Problem
 from netlearn.fit.problem import ROUNDING
 from netlearn.search import budget
 from netlearn.source import ArraySource, Source
-from netlearn.source.arrays import over_blocks
+from netlearn.source.blocks import over_blocks
 
-# Standard errors by which judging rows must prefer a network: it was chosen for its error on them among several. Where
-# the rows that were fitted gain so many times what their noise gives each unknown, fewer do: noise alone gives one, two
-# to three where it also chose where a unit is (the best of twelve starts, thirty draws).
+# Standard errors by which judging rows must prefer a network: it was chosen for its error on them among several.
 _BEYOND_DOUBT = 4.0
+# With much noise both tests of a larger network may be just short of certainty and both in its favour. Then it is taken
+# where judging rows prefer it by so many standard errors, and N log(loss / loss) on the fitted rows is so many times
+# the number of its further unknowns. Noise alone brings that to 1, and to 2 or 3 where a unit may choose its place
+# (measured with the best of twelve starts, in thirty draws).
 _AGREEING, _GAIN_AGREEING = 1.5, 4.0
 # Two attempts whose held-out errors agree this closely have found the same thing: what is left is noise.
 _AGREEMENT = 0.02
@@ -119,8 +121,8 @@ class Judge:
 
         A fit that meets judging rows to rounding, or the rows it was fitted to, is better than one that does not. Else
         judging rows decide by a paired test at four standard errors. Where they are few they see little, so the rows
-        that were fitted are asked too, by Schwarz's criterion: N log(loss / loss) must exceed n_more log N. With much
-        noise neither of the two sees all that predicts, but both agree.
+        that were fitted are asked too, by Schwarz's criterion: N log(loss / loss) must exceed n_more log N. Where both
+        tests are just short of preferring the fit, but both lean to it, it is taken all the same.
         """
         if self.is_settled(one) or self.is_settled(other):
             one_is, other_is = ((self.is_exact(fit), self.is_fitted(fit)) for fit in (one, other))

@@ -16,21 +16,25 @@ from netlearn.fit.modulated import in_lanes
 from netlearn.search import budget
 from netlearn.search.starts import spread_planes, unused
 from netlearn.source import Source
-from netlearn.source.arrays import Counted
+from netlearn.source.blocks import Counted
 
 # Widths of the wide fits in units of the width asked for, in the order tried; and the widest where none is.
 SURPLUS = (1.25, 1.5, 1.25, 2.0, 1.5, 1.25, 2.0, 3.0)
 MOST_UNITS = 512
-# Rounds in which a wide fit must gain 5 %: where rows are ample; where they are few; and where besides another start
-# costs so much that it is better to wait for this one.
+# Rounds in which a wide fit must gain 5 %: where rows are ample; where they are few; where they are few and a start
+# takes so long that going on with this one is better than another; and where besides the width is known. 192 units in
+# 64 dimensions with 2.4 rows for each unknown of the wide fit stay on a plateau of 0.01 where long steps are shortened
+# as soon as 25 rounds gain nothing, and leave it where that takes 100.
 HASTY = 10
 PATIENT = 20
 PERSISTENT = 40
+RESOLUTE = 160
 # Entries of X from which a few rows come first, in single precision.
 _LARGE = 2**21
 # Mean square down to which rows in single precision do: their rounding leaves 1e-12.
 _ROUGH = 1e-9
-# Rows that a fit has not seen show more than twice its mean square, where three for each unknown were seen.
+# Mean square, in units of what rounding leaves, down to which a fit of few rows goes: all rows then show more than
+# twice as much, where three for each unknown were fitted.
 _BELOW_ROUNDING = 0.1
 
 

@@ -20,7 +20,7 @@ from netlearn.backend import Array, as_like, namespace, to_numpy
 from netlearn.fit import Params, Problem
 from netlearn.fit.modulated import outer
 from netlearn.search.starts import random_mixture, spread_planes
-from netlearn.source.arrays import over_blocks
+from netlearn.source.blocks import over_blocks
 
 # Patterns that are tried, and rows that are enough for them.
 _N_PATTERNS = 48

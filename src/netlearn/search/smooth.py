@@ -30,7 +30,7 @@ from netlearn.backend.linalg import spd_root
 from netlearn.fit import Fit, Params, Problem
 from netlearn.fit.solve import conjugate_gradients
 from netlearn.search import budget
-from netlearn.source.arrays import over_blocks
+from netlearn.source.blocks import over_blocks
 
 # Beyond this many unknowns the normal matrix is too dear for a refinement.
 _MOST_UNKNOWNS = 1500

@@ -21,7 +21,7 @@ from netlearn.fit.solve import conjugate_gradients
 from netlearn.search import budget
 from netlearn.search.starts import spread_planes
 from netlearn.source import ArraySource, Source
-from netlearn.source.arrays import over_blocks
+from netlearn.source.blocks import over_blocks
 
 # In units of the label variance: when the fit inside V is this good, a fit in full dimension takes over.
 GOOD = 1e-8

@@ -16,7 +16,8 @@ import numpy as np
 from netlearn.backend import as_like, to_numpy
 from netlearn.fit import Fit, Params, Problem, finish
 from netlearn.source import Source
-from netlearn.source.arrays import block_slices, over_blocks, weighted
+from netlearn.source.arrays import weighted
+from netlearn.source.blocks import block_slices, over_blocks
 
 # Rows on the rarer side of a unit, in units of its d + 1 parameters, that determine it beyond doubt.
 _ENOUGH_SWITCHED = 4

@@ -151,8 +151,9 @@ def _growing(search: Search, found: list[Fit]) -> Iterator[Fit]:
             width = max(width, budget.widest(search.train.n_rows, problem.shape(1), budget.IF_EXACT))
         search.tell(f"a wide fit with {width} units")
         trial = _wide(search, width, few, slow=slow)
-        if no_network and not search.judge.gains(trial, wide):
-            # Units that serve to bend a smooth function are good wherever they are: more are added to them.
+        if wide.params.n_hidden > 0 and not search.judge.gains(trial, wide):
+            # It may have ended in a poor minimum; and a smooth function is bent by units wherever they are, so those
+            # found are as good as others. New ones are added to them.
             trial = _wide(search, width, few, wide.params, slow=slow)
         if not search.judge.gains(trial, wide):
             if search.judge.is_ample(width) and more_help(search, wide):
@@ -170,15 +171,15 @@ def _growing(search: Search, found: list[Fit]) -> Iterator[Fit]:
             break
         width *= 2
         few = few or width > widest
+    hopeful = few and wide.score > _POOR and not no_network and not _is_no_network(search, wide)
+    if hopeful and search.has_reserve:
+        search.limited = True
+        return
     if wide.route == "":  # as wide as it was fitted
         yield narrowed_and_settled(search, wide, None, "wide", at_minimum=not few)
         yield replace(wide, route="wide") if not few else search.judged(wide, "wide")
-    hopeful = few and wide.score > _POOR and not no_network and not _is_no_network(search, wide)
     if hopeful and not is_noise(search, _best(search, found, None)):
-        if search.has_reserve:
-            search.limited = True
-        else:
-            yield from many_starts(search, None, _FEW_STARTS)
+        yield from many_starts(search, None, _FEW_STARTS)
 
 
 def _wide(search: Search, width: int, few: bool, known: Params | None = None, *, slow: bool = False) -> Fit:
@@ -190,7 +191,7 @@ def _wide(search: Search, width: int, few: bool, known: Params | None = None, *,
         problem, width, search.rng, known=known, patience=patience, patience_near=_SLOW if slow else HASTY
     )
     fit = judge.judged(wide)
-    if fit.score < NEAR or (few and not ample):
+    if fit.score < NEAR or (few and not ample and not slow):
         return fit
     # Over-relaxed steps keep noise alive, and so do few rows.
     some = problem.on(budget.enough(search.train, problem.shape(width)))

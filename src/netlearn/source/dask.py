@@ -19,7 +19,8 @@ import numpy as np
 from netlearn.backend import Array
 from netlearn.backend.extras import need
 from netlearn.errors import InputError
-from netlearn.source.arrays import ArraySource, Block, ReadHere, marks_between
+from netlearn.source.arrays import ArraySource
+from netlearn.source.blocks import Block, ReadHere, marks_between
 from netlearn.source.files import FileSource
 from netlearn.source.recipe import Recipe
 

@@ -14,7 +14,8 @@ import numpy as np
 
 from netlearn.errors import InputError
 from netlearn.source.ahead import one_ahead
-from netlearn.source.arrays import ArraySource, Block, ReadHere
+from netlearn.source.arrays import ArraySource
+from netlearn.source.blocks import Block, ReadHere
 from netlearn.source.columns import (
     Column,
     chosen_features,

@@ -11,7 +11,7 @@ import numpy as np
 from netlearn.backend import to_numpy
 from netlearn.errors import InputError
 from netlearn.network import ShallowNetwork
-from netlearn.source.arrays import Source
+from netlearn.source.blocks import Source
 from netlearn.source.files import FileSource
 from netlearn.source.frames import FrameTable, frame_names, is_frame, plain_values, series_names
 from netlearn.source.recipe import Recipe

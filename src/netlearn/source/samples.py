@@ -11,13 +11,16 @@ from array_api_compat import is_array_api_obj, is_torch_array
 
 from netlearn.backend import Array, namespace, real_array, to_numpy
 from netlearn.errors import InputError
-from netlearn.source.arrays import ArraySource, Block, SelectedRows, Source, Stored
+from netlearn.source.arrays import ArraySource, SelectedRows
+from netlearn.source.blocks import Block, Source, Stored
 from netlearn.source.checkpoint import Checkpoint
 from netlearn.source.device import moved
 from netlearn.source.stream import Streamed, gathered
 
 # One row in so many compares candidates; the last fit gets these rows back.
 _JUDGE_SHARE = 20
+# The same where no rows are in reserve.
+_JUDGE_SHARE_OF_ALL = 8
 # One row in so many is fresh to the end, with noisy labels too, where each row held out costs accuracy.
 _FRESH_SHARE = 100
 # At least 20, and up to 100 where rows are ample, but no more than a tenth of all: few are worth more to a fit.
@@ -144,12 +147,23 @@ class Samples:
         return self.rows.between(self.n_train + self.n_judge, self.rows.n_rows)
 
     def with_reserve(self) -> Samples:
-        """Return the division in which the reserve learns, too."""
+        """Return the division in which the reserve learns, too, but for some rows of it that judge.
+
+        It is asked for where rows did not show a network. Then what is found is seldom exact, and a choice that few
+        rows make costs more than what more of them could have taught.
+        """
         n_train, n_most = self.n_train, self.n_train + self.n_judge
         order = np.arange(self.rows.n_rows)
         order = np.concatenate([order[:n_train], order[n_most:], order[n_train:n_most]])
         weight = None if self.weight is None else self.weight[order]
-        return replace(self, rows=self.rows.reordered(order), n_train=n_train + self.n_reserve, weight=weight)
+        n_judge = min(max(self.n_judge, len(order) // _JUDGE_SHARE_OF_ALL), _MOST)
+        return replace(
+            self,
+            rows=self.rows.reordered(order),
+            n_train=len(order) - n_judge,
+            n_judge=n_judge,
+            weight=weight,
+        )
 
     @classmethod
     def from_parts(cls, X, y, X_val, y_val, rng: np.random.Generator, *, law: str, repeats: bool) -> Samples:

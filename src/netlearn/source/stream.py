@@ -8,7 +8,8 @@ from functools import partial
 
 import numpy as np
 
-from netlearn.source.arrays import HOST, ArraySource, Block, Source, Stored, over_blocks
+from netlearn.source.arrays import ArraySource
+from netlearn.source.blocks import HOST, Block, Source, Stored, over_blocks
 from netlearn.source.checkpoint import Checkpoint
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from netlearn.backend import to_numpy
 from netlearn.source import Source
-from netlearn.source.arrays import over_blocks
+from netlearn.source.blocks import over_blocks
 from netlearn.subspace.probes import (
     FullSpectrum,
     LabelProbe,

@@ -21,7 +21,7 @@ from netlearn.backend import as_like, namespace, to_numpy
 from netlearn.backend.grain import grain
 from netlearn.backend.krylov import Krylov
 from netlearn.source import Source
-from netlearn.source.arrays import over_blocks
+from netlearn.source.blocks import over_blocks
 
 # The least eigenvalue, in units of the noise, that passes are made for; and the ratio at which a vector has converged:
 # it is then off by the root of a tenth.

@@ -62,9 +62,10 @@ _MOST_EXPLORING = 0.02
 _FAR = 1e-2
 # Sweeps that leave more than this share of the loss are the last ones: labels are not exact, or units too close.
 _WORTH_SWEEPING = 0.5
-# Share of the best loss down to which it must come for exploring to be called progress; and the loss below which
-# patience is short: there an exact solution is a few rounds away, and what creeps is no network.
-_PROGRESS = 0.95
+# Share of the best loss down to which it must come for exploring to be called progress, far from the solution and where
+# little is left to be explained; and the loss below which patience is short, too: there an exact solution is a few
+# rounds away, and what creeps is no network.
+_PROGRESS, _PROGRESS_BELOW = 0.95, 0.8
 _PAST_PLATEAUS = 1e-3
 SHORT_PATIENCE = 10
 # Mean square below which all units are found. An exact solution then halves it every few rounds; what keeps it from
@@ -171,7 +172,7 @@ class Explore:
     ----------
     max_rounds : int
     patience : int
-        Rounds in which the loss must fall by 5 %.
+        Rounds in which the loss must fall by 5 %, or by 20 % where it is below 1 %. Up to ten are too few for long steps.
     patience_near : int
         The same for a loss that is small already.
     """
@@ -184,7 +185,8 @@ class Explore:
 
     def begin(self, problem: Problem, start: Params) -> Linearised:
         """Evaluate the start."""
-        self._may_lengthen = _crowding(problem, start) > 1 / _FEW_ROWS
+        is_patient = self._patience > SHORT_PATIENCE
+        self._may_lengthen = is_patient and _crowding(problem, start) > 1 / _FEW_ROWS
         return Linearised.at(problem, start)
 
     def ended(self, point: Linearised, best: Linearised) -> bool:
@@ -192,7 +194,8 @@ class Explore:
         self._losses.append(point.loss)
         found = best.loss < _FOUND
         self._idle += 1
-        if best.loss < (_HALVED if found else _PROGRESS) * self._reference:
+        progress = _HALVED if found else _PROGRESS_BELOW if best.loss < _FAR else _PROGRESS
+        if best.loss < progress * self._reference:
             self._reference, self._idle = best.loss, 0
         if best.loss < NEAR**2:
             return True

@@ -35,6 +35,7 @@ def many_starts(search: Search, at_most: int | None, attempts: int) -> Iterator[
     )
     is_dear = n * search.problem.shape(max(widest, 1)).n_unknowns ** 2 > all_starts
     most_starts = _STARTS_BEFORE if search.has_reserve else most_starts
+    best: tuple[Search, Fit] | None = None
     for attempt in range(most_starts):
         start = search.without_biases() if not is_dear and attempt % every == every - 1 else search
         shape = start.problem.shape(1)
@@ -44,14 +45,18 @@ def many_starts(search: Search, at_most: int | None, attempts: int) -> Iterator[
         else:
             width = budget.affordable(at_most, n, shape, SURPLUS[0 if is_dear else attempt % len(SURPLUS)])
         if width < 1 or search.problem.deadline():
-            return
+            break
         most = max(attempts, all_starts // (n * start.problem.shape(width).n_unknowns ** 2))
         search.tell(f"a fit with {width} units, start {attempt + 1}")
         patience = PATIENT if not is_dear else PERSISTENT if at_most is None else RESOLUTE
         wide = start.judge.judged(leap(start.problem, width, search.rng, patience=patience))
-        last = attempt + 1 >= min(most, most_starts)
-        if wide.loss < NEAR or (last and at_most is not None):
+        # The first one, too, so that there is an answer should time run out.
+        if wide.loss < NEAR or (attempt == 0 and at_most is not None):
             yield narrowed_and_settled(start, wide, at_most, "wide")
-        if last:
+        elif best is None or wide.score < best[1].score:
+            best = start, wide
+        if attempt + 1 >= min(most, most_starts):
             search.limited = True
-            return
+            break
+    if best is not None and at_most is not None:
+        yield narrowed_and_settled(*best, at_most, "wide")

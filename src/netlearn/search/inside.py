@@ -28,6 +28,8 @@ _STARTS_INSIDE = 3
 _MOST_TILTS = 11
 # Rows for emptying units inside a subspace.
 _INSIDE = 20_000
+# Mean square that is no poor minimum, which leaves a hundredth, but noise, or units outside the subspace.
+_ELSEWHERE = 0.1
 # Share by which a second fit inside a subspace must be lower to be taken.
 _LOWER = 0.05
 
@@ -89,7 +91,8 @@ def _wide_inside(search: Search, problem: Problem, at_most: int | None) -> tuple
         if fit.loss < good or problem.deadline():
             break
         # A start that explains nothing has lost what the moments saw, and says nothing of the labels.
-        if fit.loss <= (1 - _LOWER) * affine and (not gains or (r > 2 and _is_noise_inside(search, fit))):
+        explains = fit.loss <= (1 - _LOWER) * affine
+        if explains and (not gains or (r > 2 and (fit.loss > _ELSEWHERE or _is_noise_inside(search, fit)))):
             break
         width = 3 * width // 2
     return fit, wider_gains

@@ -62,11 +62,13 @@ def smooth(problem: Problem, found: Fit, rng: np.random.Generator) -> Fit:
     law = _Law.at(problem, found)
     if not _has_dents(problem, found, law, rng):
         return found
+    # Steps need no more digits than statistics leave; copies of rows in single precision have no weights.
+    steps = problem.on(rows.single()) if rows.can_be_single and rows.weight is None else problem
     most = found.loss * (1 + P / N)
     averages: list[np.ndarray] = []
     around, random = found.params, np.inf
     while len(averages) < _MOST_AVERAGES and random > _RANDOM * P * len(averages):
-        average = _average_step(problem, around, law, rng)
+        average = _average_step(steps, around, law, rng)
         if average is None or not problem.equations(average).loss <= most:
             break
         random = min(random, law.squared_length(average.a - around.a))

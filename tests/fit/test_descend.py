@@ -81,7 +81,7 @@ def test_steps_on_a_plateau_grow_long_and_are_shortened_bit_by_bit():
 
 @pytest.mark.parametrize(
     ("loss", "gain", "is_progress"),
-    [(0.1, 0.06, True), (0.1, 0.04, False)] + [(0.005, 0.06, False), (0.005, 0.21, True)],
+    [(0.1, 0.06, True), (0.1, 0.04, False), (0.005, 0.06, False), (0.005, 0.21, True)],
 )
 def test_what_is_progress_depends_on_what_is_left(loss, gain, is_progress):
     losses = np.repeat(loss * (1 - gain) ** np.arange(5), 8)

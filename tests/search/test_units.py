@@ -8,7 +8,7 @@ import pytest
 from netlearn import learn, teachers
 from netlearn.fit import Fit, Params, Problem
 from netlearn.network import ShallowNetwork
-from netlearn.search import inside
+from netlearn.search import budget, inside, units
 from netlearn.search.judge import Judge
 from netlearn.search.search import Search
 from netlearn.search.surplus import without_surplus
@@ -48,6 +48,17 @@ def test_noise_leaves_the_width_right(family):
     # Least squares started at the truth leave sigma sqrt(P / N); half as much again is allowed.
     unknowns = search.problem.shape(network.n_hidden).n_unknowns
     assert found.params.to_network().distance(target) < 1.5 * NOISE * np.sqrt(unknowns / 6000)
+
+
+def test_units_that_bend_a_smooth_function_are_all_kept(monkeypatch):
+    # A function that no network meets is taken to be smooth where rows are few: it is given what units they determine.
+    search, _ = search_on(teachers.random(5, 8, 0), 700, True)
+    monkeypatch.setattr(units, "_is_no_network", lambda search, fit: True)
+    affine = search.affine()
+    wide = next(units._growing(search, [affine]))
+    assert wide.route == "wide"
+    assert wide.params.n_hidden == budget.widest(700, search.problem.shape(1), budget.IF_EXACT)
+    assert wide.score < affine.score
 
 
 def test_pure_noise_has_no_units():

@@ -113,6 +113,21 @@ def test_something_is_left_to_learn_and_judge(k, d):
         assert min(samples.n_train, samples.n_judge) >= 1
 
 
+@pytest.mark.parametrize(("n", "judge"), [(1_100, 125), (160, 18)])
+def test_a_reserve_that_learns_leaves_an_eighth_to_judge(n, judge):
+    samples = split(*numbered(n, 5), np.random.default_rng(0), of(5, n_hidden="auto" if n > 1000 else 3))
+    assert samples.n_reserve > 0
+    joined = samples.with_reserve()
+    assert (joined.n_reserve, joined.n_judge) == (0, judge)
+    assert joined.n_train + joined.n_judge == samples.n_train + samples.n_judge + samples.n_reserve
+    # What learned before learns again, and the same rows judge first.
+    before, after = (part.rows.in_memory().y for part in (samples, joined))
+    np.testing.assert_array_equal(after[: samples.n_train], before[: samples.n_train])
+    np.testing.assert_array_equal(
+        after[-samples.n_judge :], before[samples.n_train : samples.n_train + samples.n_judge]
+    )
+
+
 def test_the_division_is_a_function_of_rng_alone():
     first, second, other = (split(*numbered(500), np.random.default_rng(seed), of()) for seed in (3, 3, 4))
     np.testing.assert_array_equal(first.rows.in_memory().y, second.rows.in_memory().y)

@@ -161,7 +161,10 @@ def _growing(search: Search, found: list[Fit]) -> Iterator[Fit]:
                 yield narrowed_and_settled(search, trial, None, "wide")
             break
         wide = trial
-        if wide.score < LACKS_UNITS:
+        if slow:  # all its units serve it, and to ask which of them could go takes longer than the fit
+            wide = search.settled(wide, "wide")
+            yield wide
+        elif wide.score < LACKS_UNITS:
             fit = completed_if_lean(search, narrowed_and_settled(search, wide, None, "wide"), width, None)
             yield fit
             if is_surely_noise(search, fit):

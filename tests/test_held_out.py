@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from netlearn import Status, checking, learn, teachers
+from netlearn import Status, fresh_rows, learn, teachers
 from netlearn.certify import certify
 from netlearn.errors import InputError
 from tests import statistics
@@ -25,13 +25,13 @@ def rows(noise=0.0, target=TARGET, seed=1):
 @pytest.fixture
 def before(monkeypatch):
     """The networks before the last fit, with the divisions of their rows, run by run."""
-    seen, certified_before = [], checking._certified_before
+    seen, certified_before = [], fresh_rows._certified_before
 
     def watched(certificate, before, network, samples):
         seen.append((before, samples))
         return certified_before(certificate, before, network, samples)
 
-    monkeypatch.setattr(checking, "_certified_before", watched)
+    monkeypatch.setattr(fresh_rows, "_certified_before", watched)
     return seen
 
 

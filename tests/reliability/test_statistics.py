@@ -121,9 +121,10 @@ def test_a_false_success_is_seen(monkeypatch):
     def never_too_few(rows, params, counted, enough):
         return np.full((params.n_hidden, params.n_hidden + 1), np.inf)
 
-    assert not false_claims(one_step, range(6))
+    # Of two in twelve of these a ramp is found that meets all rows.
+    assert not false_claims(one_step, range(12))
     monkeypatch.setattr("netlearn.evidence.pairs_apart", never_too_few)
-    assert false_claims(one_step, range(6))
+    assert false_claims(one_step, range(12))
 
 
 @pytest.mark.soak

@@ -15,6 +15,7 @@ from netlearn.fit import Shape
 from netlearn.fit.descend import UNKNOWNS_PER_PRODUCT
 from netlearn.inputs import normality as inputs
 from netlearn.search import budget
+from netlearn.search.inside import FEW_DIMENSIONS
 from netlearn.search.leap import few_rows
 from netlearn.subspace import look
 
@@ -22,11 +23,11 @@ DISK, MEMORY, ARITHMETIC = "disk", "memory", "arithmetic"
 
 # Measured, exact labels. Products of conjugate gradients for the affine part; rounds of the fit inside V, and products
 # in each where its normal matrix is not formed; products of a wide fit without V; products, or else normal matrices, of
-# the fit in full dimension.
+# the fit in full dimension; and the seconds of Python in all rounds.
 _AFFINE_PRODUCTS = 8
 _INNER_ROUNDS, _INNER_PRODUCTS = 10, 14
 _WIDE_PRODUCTS, _SURPLUS = 200, 1.25
-_POLISH_PRODUCTS, _POLISH_MATRICES = 80, 4
+_POLISH_PRODUCTS, _POLISH_MATRICES, _EXACT_OVERHEAD = 80, 4, 0.1
 # Most products of a round: up to four unknowns for each, normal matrices are formed.
 _MOST_INNER, _MOST_POLISH = 40, 150
 # Measured, labels with noise a tenth of their spread; as much noise as signal takes twice as long. Normal matrices, or
@@ -183,12 +184,13 @@ def moment_matrices(train: Rows, held: float) -> Cost:
 def exact_search(train: Rows, k: int, biases: bool, held: float) -> Cost:
     """Return what the search for units takes where labels are exact."""
     d = train.n_features
-    if k > d / 3:  # the full space is hardly larger than V
+    if k > min(FEW_DIMENSIONS, d / 3):  # units span too many dimensions, or nearly all
         shape = Shape(k, d, biases=biases)
         width = budget.affordable(k, train.n_rows, shape, _SURPLUS)
         n = budget.enough(train, shape.wider(width), budget.EXPLORE).n_rows
         products = _WIDE_PRODUCTS * 4 * n * d * (width + 1)
-        return Cost("wide fit", "search", narrow=products, resident=held + 8 * n * (width + 1))
+        resident = held + 8 * n * (width + 1)
+        return Cost("wide fit", "search", narrow=products, resident=resident, overhead=_EXACT_OVERHEAD)
     width = 2 * k + 2
     shape = Shape(width, k, biases=biases)
     P = shape.n_unknowns
@@ -205,6 +207,7 @@ def exact_search(train: Rows, k: int, biases: bool, held: float) -> Cost:
         wide=wide,
         narrow=narrow,
         resident=held + 8 * n * (k + width) + 8 * P**2,
+        overhead=_EXACT_OVERHEAD,
     )
 
 

@@ -17,7 +17,7 @@ from netlearn.search.search import Search
 from netlearn.search.tilt import GOOD, fit_in_subspace, inside
 
 # Dimensions of a subspace up to which a fit inside it tilts it; its unknowns, and units at most.
-_FEW_DIMENSIONS = 6
+FEW_DIMENSIONS = 6
 _UNKNOWNS_INSIDE = 400
 _UNITS_INSIDE = 64
 # Units of the first fit inside: in a line or plane, and where a unit has more than three unknowns.
@@ -37,9 +37,9 @@ _LOWER = 0.05
 def subspaces(search: Search) -> Iterator[np.ndarray]:
     """Yield the subspaces of few dimensions that are worth a fit inside: what moments have shown, then the whole."""
     d, r = search.train.n_features, search.V.shape[1]
-    if 0 < r < d and r <= _FEW_DIMENSIONS and (r <= d / 3 or d <= _FEW_DIMENSIONS):
+    if 0 < r < d and r <= FEW_DIMENSIONS and (r <= d / 3 or d <= FEW_DIMENSIONS):
         yield search.V
-    if d <= _FEW_DIMENSIONS:
+    if d <= FEW_DIMENSIONS:
         yield np.eye(d)
 
 

@@ -1,5 +1,7 @@
 """The fit of few rows: its linear problem against dense algebra, its choice against what is known of the labels."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -111,6 +113,17 @@ def test_noise_is_not_fitted(seed):
     assert error < 0.25
     assert unregularised > 1.0
     assert fit.freedom < 20
+
+
+@pytest.mark.parametrize(("in_other_folds", "n_hidden"), [(True, 6), (False, 0)])
+def test_units_must_be_ahead_in_other_folds_too(monkeypatch, in_other_folds, n_hidden):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 5))
+    problem = Problem(ArraySource(X, np.abs(X[:, 0])), True)
+    said = itertools.cycle([True, in_other_folds])
+    monkeypatch.setattr(ridge, "_clearly_less", lambda *_: next(said))
+    fit = regularised(problem, Fit(Params.affine_only(np.zeros((1, 6))), 1.0), 6, rng)
+    assert fit.params.n_hidden == n_hidden
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -119,11 +119,11 @@ def regularised(
         if not _clearly_less(errors, squares, weight):
             continue
         # One of a dozen ridges may be ahead by the luck of the folds: it must be so in others as well.
-        again = [
+        mine, its = (
             each.only(each_index).squares(everything, others[0], rng)[-1]
             for each, each_index in ((other, chosen), (path, index))
-        ]
-        if _clearly_less(*again, weight):
+        )
+        if _clearly_less(mine, its, weight):
             path, index, squares = other, chosen, errors
     if path is as_found:
         return None

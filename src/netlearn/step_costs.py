@@ -12,7 +12,7 @@ from typing import NamedTuple
 from netlearn import pipeline
 from netlearn.backend.calibrate import Rates
 from netlearn.fit import Shape
-from netlearn.fit.descend import UNKNOWNS_PER_PRODUCT
+from netlearn.fit.solve import UNKNOWNS_PER_PRODUCT
 from netlearn.inputs import normality as inputs
 from netlearn.search import budget
 from netlearn.search.inside import FEW_DIMENSIONS

@@ -21,7 +21,7 @@ import numpy as np
 from netlearn.fit.equations import NormalEquations, is_single
 from netlearn.fit.params import Params
 from netlearn.fit.problem import NEAR, ROUNDING, Fit, Problem
-from netlearn.fit.solve import conjugate_gradients, direct
+from netlearn.fit.solve import solved
 from netlearn.fit.sweep import pays, swept
 
 # Steps while exploring, in units of the least-squares step. Measured on positive, orthonormal and random teachers: 1.5
@@ -37,13 +37,6 @@ _PLATEAU = 4
 # Single rounds of long steps scatter by a third. They are shortened where the mean loss of the last rounds, this part
 # of the patience, is no longer below this share of what it was as many rounds and a half before.
 _MEAN, _COOL = 4, 0.97
-# The normal matrix costs N P^2 operations, a product 4 N P: with at most M products to replace, it pays up to
-# P = 4 M unknowns. With many more units than dimensions the preconditioner of the conjugate gradients is blind
-# (the units span everything) and all M products are spent to little effect: there it pays for longer.
-UNKNOWNS_PER_PRODUCT = 4
-_WHEN_CROWDED = 5
-# Operations of a normal matrix from which half their time is worth the digits that single precision loses.
-_DEAR = 2**27
 # Products of a round at most: far from the solution, and near it or at the minimum that noise leaves.
 _FEW_PRODUCTS = 40
 _MANY_PRODUCTS = 150
@@ -318,32 +311,6 @@ def _tolerance(equations: NormalEquations, until: float) -> float:
     loss = equations.loss
     worth = max(0.3 * loss**0.25, 0.3 * (until / loss) ** 0.5, _SINGLE_TOLERANCE)
     return min(worth, _LOOSE if equations.can_be_single else _TIGHT)
-
-
-def solved(
-    equations: NormalEquations,
-    params: Params,
-    damping: float,
-    *,
-    tolerance: float,
-    max_products: int,
-    single: bool = True,
-) -> tuple[np.ndarray, int]:
-    """Return the step that solves the equations, directly where that is cheaper, and the products spent."""
-    q, width = equations.free.shape
-    worth = UNKNOWNS_PER_PRODUCT * max_products * (_WHEN_CROWDED if q > 4 * width else 1)
-    if equations.free.sum() <= worth:
-        is_dear = equations.rows.n_rows * equations.free.sum() ** 2 > _DEAR
-        single = single and is_dear and tolerance >= _LAST_TOLERANCE and equations.can_be_single
-        return direct(equations, damping, single=single), 0
-    return conjugate_gradients(
-        equations,
-        damping,
-        tolerance=tolerance,
-        max_steps=max_products,
-        span=params.span() if q <= width else None,
-        single=single and equations.can_be_single,
-    )
 
 
 def well_solved(equations: NormalEquations, params: Params, *, tolerance: float) -> np.ndarray:

@@ -1,6 +1,9 @@
-"""The two ways to solve one round's least squares: preconditioned conjugate gradients, and directly."""
+"""The least squares of one round: by preconditioned conjugate gradients or directly, whichever is cheaper."""
+
+from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -9,10 +12,48 @@ from netlearn.backend.linalg import spd_solver
 from netlearn.fit.equations import NormalEquations, is_single
 from netlearn.fit.modulated import plus
 
+if TYPE_CHECKING:
+    from netlearn.fit.params import Params
+
+# The normal matrix costs N P^2 operations, a product 4 N P: with at most M products to replace, it pays up to
+# P = 4 M unknowns. With many more units than dimensions the preconditioner of the conjugate gradients is blind
+# (the units span everything) and all M products are spent to little effect: there it pays for longer.
+UNKNOWNS_PER_PRODUCT = 4
+_WHEN_CROWDED = 5
+# Operations of a normal matrix from which half their time is worth the digits that single precision loses.
+_DEAR = 2**27
+# A step that need not be solved better than this may have a normal matrix of products in single precision.
+_LOOSE = 1e-3
 # A step that need not be solved better than this may take products with two digits.
 _ROUGH = 1e-2
 # Damping at least, in units of the mean eigenvalue, that hides what single precision does to a normal matrix.
 _SINGLE_RIDGE = 1e-6
+
+
+def solved(
+    equations: NormalEquations,
+    params: Params,
+    damping: float,
+    *,
+    tolerance: float,
+    max_products: int,
+    single: bool = True,
+) -> tuple[np.ndarray, int]:
+    """Return the step that solves the equations, directly where that is cheaper, and the products spent."""
+    q, width = equations.free.shape
+    worth = UNKNOWNS_PER_PRODUCT * max_products * (_WHEN_CROWDED if q > 4 * width else 1)
+    if equations.free.sum() <= worth:
+        is_dear = equations.rows.n_rows * equations.free.sum() ** 2 > _DEAR
+        single = single and is_dear and tolerance >= _LOOSE and equations.can_be_single
+        return direct(equations, damping, single=single), 0
+    return conjugate_gradients(
+        equations,
+        damping,
+        tolerance=tolerance,
+        max_steps=max_products,
+        span=params.span() if q <= width else None,
+        single=single and equations.can_be_single,
+    )
 
 
 def conjugate_gradients(

@@ -23,8 +23,9 @@ from netlearn.backend import to_numpy
 from netlearn.backend.linalg import spd_solver
 from netlearn.fit import NEAR, Fit, Params, Problem, finish
 from netlearn.fit.copies import merged
-from netlearn.fit.descend import CANDIDATE_GAIN, solved
+from netlearn.fit.descend import CANDIDATE_GAIN
 from netlearn.fit.problem import ROUNDING
+from netlearn.fit.solve import solved
 from netlearn.search.judge import WORTH
 
 # Mean square that exact labels are taken to leave while surplus units are emptied: small against any unit that counts,

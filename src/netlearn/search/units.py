@@ -142,7 +142,7 @@ def _growing(search: Search, found: list[Fit]) -> Iterator[Fit]:
     best = min(found, key=lambda fit: fit.score)
     width = max(_FIRST_WIDTH, _PER_DIMENSION * search.V.shape[1] + 8, 2 * best.params.n_hidden)
     width = min(width, widest)
-    wide, few, no_network, slow = best, widest < 1, False, False
+    wide, few, no_network, slow, failed = best, widest < 1, False, False, False
     while 1 <= width <= widest and not slow and not problem.deadline():
         few = not budget.has(search.train, problem.shape(width), budget.EXPLORE)
         no_network = no_network or _is_no_network(search, wide)
@@ -159,7 +159,12 @@ def _growing(search: Search, found: list[Fit]) -> Iterator[Fit]:
             if search.judge.is_ample(width) and more_help(search, wide):
                 # Much noise: all rows show units where judging rows are too few to.
                 yield narrowed_and_settled(search, trial, None, "wide")
-            break
+                break
+            if failed or few or 2 * width > widest:
+                break
+            failed = True  # a poor minimum may be the reason, and a wider fit meets fewer of them
+            width *= 2
+            continue
         wide = trial
         if slow:  # all its units serve it, and to ask which of them could go takes longer than the fit
             wide = search.settled(wide, "wide")

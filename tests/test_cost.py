@@ -7,6 +7,7 @@ from netlearn import FileSource, learn, learning, pipeline, teachers
 from netlearn.backend.calibrate import Rates
 from netlearn.cost import least_rows, plan
 from netlearn.errors import InputError
+from netlearn.fit.expected import products_needed
 from netlearn.step_costs import Cost
 
 RATES = Rates(wide=4e9, narrow=1e9, memory=1e10, disk=5e8)
@@ -66,7 +67,8 @@ def test_many_units_in_few_dimensions_are_fitted_wide():
     assert first == ["fits inside V", "wide fit"]
     (cost,) = [cost for cost in plan(30_000, 50, 30).passes if cost.name == "wide fit"]
     # 30 units and their surplus are 40, on 8 rows for each of 41 * 51 unknowns.
-    assert cost.narrow == 200 * 4 * (8 * 41 * 51) * 50 * 41
+    n, unknowns = 8 * 41 * 51, 41 * 51
+    assert cost.narrow == pytest.approx(25 * (6 + 4 * products_needed(unknowns, n, 0.0, 2e-2)) * n * unknowns)
 
 
 @pytest.mark.parametrize("k", [5, 30])
@@ -75,13 +77,12 @@ def test_noise_takes_all_rows_to_the_last_fit_and_ranks_on_many(k):
     search, last = named(planned, "wide fit, narrowed"), named(planned, "fit of all rows held")
     n, unknowns = 200_000 - 50_000, (k + 1) * 41  # but those held out
     width = -(-5 * k // 4) + 2
-    averaged = 600 * 0.1**2 * 4 * n * unknowns
-    if unknowns <= 600:
-        assert last.wide == pytest.approx(1.1 * 8 * n * unknowns**2)
-        assert last.narrow == pytest.approx(averaged)
-        assert search.wide == pytest.approx(1.1 * 8 * 50_000 * ((width + 1) * 41) ** 2)
-    else:
-        assert last.narrow == pytest.approx(1.1 * (45 + 9 * k) * 4 * n * unknowns + averaged)
+    wide = (width + 1) * 41
+    if k == 5:  # whose fits are ranked on the least number of rows
+        rounds, products = 50 * 1.1, products_needed(wide, 50_000, 0.0, 0.1)
+        assert search.narrow == pytest.approx(rounds * (6 + 4 * products) * 50_000 * wide)
+    rounds, products = 10 * 1.1 + 100 * 0.1**2, products_needed(unknowns, n, 0.0, 1e-3)
+    assert last.narrow == pytest.approx(rounds * (6 + 4 * products) * n * unknowns)
     assert plan(200_000, 40, k, in_files=False, noise=1.0).seconds(RATES) > 1.5 * planned.seconds(RATES)
     assert planned.seconds(RATES) > 2 * plan(200_000, 40, k, in_files=False).seconds(RATES)
 
@@ -89,8 +90,9 @@ def test_noise_takes_all_rows_to_the_last_fit_and_ranks_on_many(k):
 def test_very_many_noisy_rows_are_gone_through_in_passes():
     last = named(plan(3_000_000, 20, 6, in_files=False, noise=1.0), "fit of all rows held")
     n, unknowns = 3_000_000 * 3 // 4, 7 * 21  # a quarter is held out
-    assert last.narrow == pytest.approx(5 * 4 * n * unknowns)
-    assert last.wide == pytest.approx(4 * 100 * unknowns**3)
+    some = 100 * unknowns
+    rounds = 4 * (6 + 4 * products_needed(unknowns, some, 0.0, 1e-3)) * some * unknowns
+    assert last.narrow == pytest.approx(5 * 6 * n * unknowns + rounds)
 
 
 def test_noisy_labels_in_files_are_read_more_often():

@@ -12,7 +12,8 @@ from typing import NamedTuple
 from netlearn import pipeline
 from netlearn.backend.calibrate import Rates
 from netlearn.fit import Shape
-from netlearn.fit.solve import UNKNOWNS_PER_PRODUCT
+from netlearn.fit.expected import products_needed
+from netlearn.fit.solve import matrix_is_cheaper
 from netlearn.inputs import normality as inputs
 from netlearn.search import budget
 from netlearn.search.inside import FEW_DIMENSIONS
@@ -21,24 +22,22 @@ from netlearn.subspace import look
 
 DISK, MEMORY, ARITHMETIC = "disk", "memory", "arithmetic"
 
-# Measured, exact labels. Products of conjugate gradients for the affine part; rounds of the fit inside V, and products
-# in each where its normal matrix is not formed; products of a wide fit without V; products, or else normal matrices, of
-# the fit in full dimension; and the seconds of Python in all rounds.
+# Measured, exact labels: products of conjugate gradients for the affine part; rounds of a wide fit and of the last one,
+# and how well their least squares are solved; and the seconds of Python in all rounds.
 _AFFINE_PRODUCTS = 8
-_INNER_ROUNDS, _INNER_PRODUCTS = 10, 14
-_WIDE_PRODUCTS, _SURPLUS = 200, 1.25
-_POLISH_PRODUCTS, _POLISH_MATRICES, _EXACT_OVERHEAD = 80, 4, 0.1
-# Most products of a round: up to four unknowns for each, normal matrices are formed.
-_MOST_INNER, _MOST_POLISH = 40, 150
-# Measured, labels with noise a tenth of their spread; as much noise as signal takes twice as long. Normal matrices, or
-# else products, of the search, on the rows that rank its fits; normal matrices, or else products and more of them for
-# each unit, of the last fit, on all rows. And the seconds of Python in the rounds of either, however few the rows.
-_NOISY_MATRICES, _NOISY_PRODUCTS, _SEARCH_OVERHEAD = 8, 300, 0.25
-_LAST_MATRICES, _LAST_PRODUCTS, _LAST_PRODUCTS_PER_UNIT, _FIT_OVERHEAD = 8, 45, 9.0, 0.1
-# Products of the averages that follow, with as much noise as signal; they grow with the variance of the noise.
-_AVERAGE_PRODUCTS, _MOST_AVERAGED = 600, 1500
-# The last fit where rows are so many that the normal matrix of some serves for all.
-_HELD_PASSES, _PASS_MATRICES = 5, 4
+_WIDE_ROUNDS, _WIDE_TOLERANCE, _SURPLUS = 25, 2e-2, 1.25
+_LAST_ROUNDS, _LAST_TOLERANCE, _EXACT_OVERHEAD = 5, 1e-4, 0.1
+# Measured, labels with noise a tenth of their spread; as much noise as signal takes twice as long. Rounds of the search
+# on the rows that rank its fits, and of the last fit on all rows; and the seconds of Python in either, however few the
+# rows.
+_NOISY_ROUNDS, _NOISY_TOLERANCE, _SEARCH_OVERHEAD = 50, 1e-1, 0.25
+_NOISY_LAST_ROUNDS, _NOISY_LAST_TOLERANCE, _FIT_OVERHEAD = 10, 1e-3, 0.1
+# Rounds of the averages that follow, with as much noise as signal; they grow with the variance of the noise.
+_AVERAGE_ROUNDS, _MOST_AVERAGED = 100, 1500
+# The last fit where rows are so many that the normal matrix of some serves for all: passes, and rounds on these.
+_HELD_PASSES, _HELD_ROUNDS = 5, 4
+# Operations of the values and the gradient of a round, and of a product, for each row and unknown.
+_VALUES, _PRODUCT = 6, 4
 # Vectors on which the departure from normality is measured; how often these values, and rows, are gone through.
 _PROJECTIONS, _READINGS = 128, 10
 # Operations of a symmetric eigenvalue problem, in units of d**3.
@@ -188,18 +187,16 @@ def exact_search(train: Rows, k: int, biases: bool, held: float) -> Cost:
         shape = Shape(k, d, biases=biases)
         width = budget.affordable(k, train.n_rows, shape, _SURPLUS)
         n = budget.enough(train, shape.wider(width), budget.EXPLORE).n_rows
-        products = _WIDE_PRODUCTS * 4 * n * d * (width + 1)
+        wide, narrow = _work(n, shape.wider(width), _WIDE_ROUNDS, _WIDE_TOLERANCE)
         resident = held + 8 * n * (width + 1)
-        return Cost("wide fit", "search", narrow=products, resident=resident, overhead=_EXACT_OVERHEAD)
+        return Cost(
+            "wide fit", "search", wide=wide, narrow=narrow, resident=resident, overhead=_EXACT_OVERHEAD
+        )
     width = 2 * k + 2
     shape = Shape(width, k, biases=biases)
     P = shape.n_unknowns
     n = min(train.n_rows, budget.inside(shape, tilting=False))
-    wide = narrow = 0.0
-    if P <= UNKNOWNS_PER_PRODUCT * _MOST_INNER:
-        wide = _INNER_ROUNDS * n * P**2
-    else:
-        narrow = _INNER_ROUNDS * _INNER_PRODUCTS * 4 * n * k * (width + 1)
+    wide, narrow = _work(n, shape, _WIDE_ROUNDS, _WIDE_TOLERANCE)
     return Cost(
         "fits inside V",
         "search",
@@ -215,12 +212,8 @@ def exact_fit(train: Rows, k: int, biases: bool, held: float) -> Cost:
     """Return what the last fit takes where labels are exact."""
     shape = Shape(k, train.n_features, biases=biases)
     n, d = few_rows(train, shape)
-    P = shape.n_unknowns
-    wide = narrow = 0.0
-    if P <= UNKNOWNS_PER_PRODUCT * _MOST_POLISH:
-        wide, own = _POLISH_MATRICES * n * P**2, 8 * P**2
-    else:
-        narrow, own = _POLISH_PRODUCTS * 4 * n * d * (k + 1), 4 * n * d + 12 * n * (k + 1)
+    wide, narrow = _work(n, shape, _LAST_ROUNDS, _LAST_TOLERANCE)
+    own = 8 * shape.n_unknowns**2 if wide else 4 * n * d + 12 * n * (k + 1)
     return Cost("refinement on rows held", "search", wide=wide, narrow=narrow, resident=held + own)
 
 
@@ -230,7 +223,7 @@ def noisy_search(train: Rows, k: int, biases: bool, noise: float, held: float) -
     wide = shape.wider(budget.affordable(k, train.n_rows, shape, _SURPLUS))
     n = budget.ranking(train, wide).n_rows
     resident = held + 8 * n * (wide.n_hidden + 1)
-    work = _noisy_work(n, wide, _NOISY_MATRICES, _NOISY_PRODUCTS, noise)
+    work = _work(n, wide, _NOISY_ROUNDS * (1 + min(noise, 1.0)), _NOISY_TOLERANCE)
     return Cost(
         "wide fit, narrowed",
         "search",
@@ -247,21 +240,23 @@ def noisy_fit(rows: Rows, k: int, biases: bool, noise: float, held: float) -> Co
     resident, P = held + 12 * rows.n_rows * (k + 1), shape.n_unknowns
     if budget.has(rows, shape, budget.ALIKE):
         some = budget.enough(rows, shape, budget.RANK).n_rows
-        work = _noisy_work(some, shape, _PASS_MATRICES, _PASS_MATRICES * _MOST_POLISH, 0.0)
-        work = work[0], work[1] + _HELD_PASSES * 4 * rows.n_rows * P
+        wide, narrow = _work(some, shape, _HELD_ROUNDS, _NOISY_LAST_TOLERANCE)
+        narrow += _HELD_PASSES * _VALUES * rows.n_rows * P
     else:
-        products = _LAST_PRODUCTS + _LAST_PRODUCTS_PER_UNIT * k
-        averaged = _AVERAGE_PRODUCTS * min(noise, 1.0) ** 2 if P <= _MOST_AVERAGED else 0.0
-        work = _noisy_work(rows.n_rows, shape, _LAST_MATRICES, products, noise)
-        work = work[0], work[1] + averaged * 4 * rows.n_rows * P
+        rounds = _NOISY_LAST_ROUNDS * (1 + min(noise, 1.0))
+        if P <= _MOST_AVERAGED:
+            rounds += _AVERAGE_ROUNDS * min(noise, 1.0) ** 2
+        wide, narrow = _work(rows.n_rows, shape, rounds, _NOISY_LAST_TOLERANCE)
     return Cost(
-        "fit of all rows held", "fit", wide=work[0], narrow=work[1], resident=resident, overhead=_FIT_OVERHEAD
+        "fit of all rows held", "fit", wide=wide, narrow=narrow, resident=resident, overhead=_FIT_OVERHEAD
     )
 
 
-def _noisy_work(n: int, shape: Shape, matrices: float, products: float, noise: float) -> tuple[float, float]:
-    """Return the operations of normal matrices where these are formed, and of products where they are not."""
-    P, more = shape.n_unknowns, 1.0 + min(noise, 1.0)
-    if P <= UNKNOWNS_PER_PRODUCT * _MOST_POLISH:
-        return more * matrices * n * P**2, 0.0
-    return 0.0, more * products * 4 * n * P
+def _work(n: int, shape: Shape, rounds: float, tolerance: float) -> tuple[float, float]:
+    """Return the operations of rounds: of normal matrices where these are formed, and of products."""
+    P = shape.n_unknowns
+    equations = n * shape.per_row
+    if matrix_is_cheaper(P, n, equations, 0.0, tolerance):
+        return rounds * n * P**2, rounds * _VALUES * n * P
+    products = products_needed(P, equations, 0.0, tolerance)
+    return 0.0, rounds * (_VALUES + _PRODUCT * products) * n * P

@@ -69,7 +69,7 @@ def test_sums_are_those_of_the_dense_matrix(biases, project, keep_bytes):
     assert sums.loss == pytest.approx(np.mean(e**2), rel=1e-13)
     np.testing.assert_allclose(sums.gradient, admissible((F.T @ e / N).reshape(free.shape)), atol=atol)
     m = F.reshape(N, K + 1, D + 1)[:, :, -1]
-    np.testing.assert_allclose(sums.gram, m.T @ m / N, atol=atol)
+    np.testing.assert_allclose(sums.coupling, m.T @ m / N, atol=atol)
     step = admissible(step)
     expected = admissible((F.T @ (F @ step.ravel()) / N).reshape(free.shape))
     for _ in range(2):  # the rows can be read again

@@ -36,7 +36,7 @@ def test_every_sum_is_weighted(monkeypatch, source, keep_bytes, smallest):
     for actual, expected in (
         (sums.loss, e @ e / N),
         (sums.gradient.ravel(), F.T @ e / N),
-        (sums.gram, m.T @ m / N),
+        (sums.coupling, m.T @ m / N),
         (sums.normal_matrix(), F.T @ F / N),
         (sums.product(step).ravel(), F.T @ (F @ step.ravel()) / N),
     ):

@@ -39,6 +39,42 @@ def spd_solver(A) -> Callable:
     return lambda b: vectors @ (vectors.T @ b)
 
 
+def conjugate_gradients(
+    product: Callable, r: Any, precondition: Callable, *, tolerance: float, max_products: int
+) -> tuple[Any, int]:
+    """Solve A x = r for a symmetric positive definite A, given as a product, and return x and how many were taken.
+
+    Steps end where the residual's length, as the preconditioner measures it, is `tolerance` of what it was; or where
+    rounding has eaten the matrix. The preconditioner need not be the same linear map each time: a new direction takes
+    off what the change of the residual has in common with the one before (Polak and Ribiere).
+    """
+    z = precondition(r)
+    x, direction = 0.0 * r, z
+    rz = first = _dot(r, z)
+    for step in range(1, max_products + 1):
+        if rz <= 0.0:
+            return x, step - 1
+        image = product(direction)
+        curvature = _dot(direction, image)
+        if curvature <= 0.0:
+            return x, step
+        alpha = rz / curvature
+        x = x + alpha * direction
+        change = alpha * image
+        r = r - change
+        z = precondition(r)
+        rz, old = _dot(r, z), rz
+        if rz <= tolerance**2 * first:
+            return x, step
+        direction = z + max(-_dot(change, z) / old, 0.0) * direction
+    return x, max_products
+
+
+def _dot(a, b) -> float:
+    xp = namespace(a)
+    return float(xp.reshape(a, (-1,)) @ xp.reshape(b, (-1,)))
+
+
 def spd_root(A: np.ndarray) -> np.ndarray:
     """Return an upper triangular R with R^T R = A, up to rounding of A; R is invertible for every finite A.
 

@@ -11,7 +11,7 @@ makes every mean a weighted one. The penalty p makes a fit with many units prefe
 """
 
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TypeGuard
 
 import numpy as np
@@ -20,11 +20,13 @@ from netlearn.backend import Array, as_like, namespace
 from netlearn.backend.grain import grain
 from netlearn.backend.linalg import spd_solver
 from netlearn.backend.rough import has_matrix_units, rough_products, roughly
+from netlearn.fit.expected import Expected
 from netlearn.fit.modulated import (
     in_double,
     in_single,
     inner,
     inner_of_whole,
+    is_in_single,
     modulated,
     outer,
     outer_of_whole,
@@ -38,12 +40,12 @@ from netlearn.source.blocks import Block, block_slices, mapped, over_blocks
 
 # Operations of a product beyond which it is these that a GPU spends its time on, and not the start of it.
 _HUGE = 2**36
+# Mean square down to which values with three digits tell it: their own errors leave 1e-7 of the labels' variance.
+_ROUGH_LOSS = 1e-4
 # Rows of a block in single precision: products read all of X from memory anyway, and fewer blocks meet less often.
 _SINGLE_ROWS = 2048
 # Below this relative size an eigenvalue of a Gram matrix of signs is rounding.
 _RELATIVE_RIDGE = 1e-12
-# Rows from which the preconditioner's matrix on the units' span is estimated, for each of its columns.
-_ROWS_PER_ENTRY = 20
 
 Linearise = Callable[[Array], tuple[Array, Array]]
 
@@ -67,6 +69,9 @@ class NormalEquations:
         p; zero when left out.
     at : array of shape (q, d + 1), optional
         a; needed with a penalty.
+    expected : callable, optional
+        Takes an array, returns the matrix that Gaussian rows are expected to have, in its library and on its device;
+        where the modulators are the signs of units.
 
     Attributes
     ----------
@@ -74,9 +79,11 @@ class NormalEquations:
         Mean of e^2.
     gradient : array of shape (q, d + 1)
         F^T e / N, less p a.
-    gram : array of shape (q, q)
-        Mean of m m^T.
+    per_row : int
+        Equations that a row gives: its labels.
     """
+
+    per_row = 1
 
     def __init__(
         self,
@@ -87,8 +94,10 @@ class NormalEquations:
         *,
         penalty: np.ndarray | None = None,
         at: np.ndarray | None = None,
+        expected: Callable[[Array], Expected] | None = None,
     ):
         self.rows, self.linearise, self.free, self._project = rows, linearise, free, project
+        self._expected = expected
         self.penalty = np.zeros(len(free)) if penalty is None else penalty
         self._mask = None if np.all(free) else as_like(free, in_double(rows.like))
         # Modulators that are not kept between products are computed anew: one more product with X per pass.
@@ -97,22 +106,27 @@ class NormalEquations:
         self._residuals: list[Array] = []
         self.loss: float = 0.0
         self.gradient: Array = 0.0
-        self.gram: Array = 0.0
-        for e, loss, gradient, gram, m in over_blocks(
-            self._terms, rows, self._n_columns, beside=self._roots()
-        ):
-            if self._kept is not None:
-                self._kept.append(m)
-                self._residuals.append(e)
-            self.loss = self.loss + loss
-            self.gradient = self.gradient + gradient
-            self.gram = self.gram + gram
-        self.loss = float(self.loss) / rows.n_rows
-        self.gram = self.gram / rows.n_rows
-        self.gradient = self.gradient / rows.n_rows
+        rough = self.can_be_rough and is_single(rows)
+        self._sum(rough=rough)
+        if rough and self.loss < _ROUGH_LOSS:
+            self._sum(rough=False)
         if penalty is not None:
             self.gradient = self.gradient - as_like(penalty[:, None] * at, self.gradient)
         self.gradient = self.project(self.gradient)
+
+    def _sum(self, *, rough: bool) -> None:
+        """Sum over the rows; roughly where three digits do."""
+        self._residuals, total, gradient = [], 0.0, 0.0
+        kept: list[Array] | None = None if self._kept is None else []
+        terms = partial(self._terms, rough=rough)
+        for e, loss, part, m in over_blocks(terms, self.rows, self._n_columns, beside=self._roots()):
+            if kept is not None:
+                kept.append(m)
+                self._residuals.append(e)
+            total = total + loss
+            gradient = gradient + part
+        self._kept, self.loss = kept, float(total) / self.rows.n_rows
+        self.gradient = gradient / self.rows.n_rows
 
     @property
     def _n_columns(self) -> int:
@@ -131,15 +145,16 @@ class NormalEquations:
         values, m = self.linearise(X)
         return values, m if root is None else m * root
 
-    def _terms(self, block, root=None):
+    def _terms(self, block, root=None, *, rough: bool = False):
         X, y = block
-        values, m = self._linearised(X, root)
+        with rough_products(allowed=rough and is_in_single(X), like=X):
+            values, m = self._linearised(X, root)
         e = y - values if root is None else (y - values) * root[:, 0]
-        # Signs and their products are exact even with three digits. The products e x lose some, but each by an error of
-        # its own, and a sum over so many rows averages these out.
-        are_signs = root is None and self._project is None and m.dtype == namespace(m).float32
+        # Signs are exact even with three digits. The products e x lose some, but each by an error of its own, and a sum
+        # over so many rows averages these out.
+        are_signs = root is None and self._project is None and is_in_single(m)
         with rough_products(allowed=are_signs, like=m):
-            return e, e @ e, self._back(m, as_like(e, X), X), in_double(m.T @ m), m
+            return e, e @ e, self._back(m, as_like(e, X), X), m
 
     def _forward(self, m, D, X):
         """Return F D on the rows of a block."""
@@ -158,7 +173,7 @@ class NormalEquations:
     def project(self, D):
         """Project onto the space of admissible D."""
         if self._mask is not None:
-            D = D * self._mask
+            D = D * self._mask[:, : D.shape[1]]
         if self._project is not None:
             D = namespace(D).concat([self._project(D[:, :-1]), D[:, -1:]], axis=1)
         return D
@@ -207,22 +222,6 @@ class NormalEquations:
         total: Array = sum(parts)
         return self.project(total[: len(self.free), :] / self.rows.n_rows)
 
-    def left_by(self) -> Callable:
-        """Return the function that takes D and a slice of rows to the sums over these of e^2 and F^T e at a + D.
-
-        In single precision, with signs that stay, for D that is padded.
-        """
-        X, m = self._in_single_precision
-        xp = namespace(X)
-        e = xp.astype(xp.concat(self._residuals), X.dtype)
-
-        def sums(D, rows):
-            X_rows, m_rows = X[rows, ...], m[rows, ...]
-            left = e[rows] - self._forward(m_rows, as_like(D, X), X_rows)
-            return float(left @ left), self._back(m_rows, left, X_rows)
-
-        return sums
-
     @cached_property
     def _in_single_precision(self) -> Block:
         """X and the padded m."""
@@ -241,100 +240,50 @@ class NormalEquations:
     def _whole(self, X):
         return with_ones(X)
 
-    def preconditioner(self, damping: float, span: np.ndarray | None = None) -> Callable:
-        """Return the map of a residual D to an approximate solution, symmetric and positive.
+    def preconditioner(self, damping: float) -> Callable:
+        """Return the map of a residual D to an approximate solution.
 
-        It is (G + damping)^{-1} (x) I with G the mean of m m^T: for whitened Gaussian rows E[m_i m_j x x^T] differs
-        from G_ij I only on the span of the units. Given that `span`, the matrix on it is estimated from some rows and
-        inverted too, where that pays.
-
-        Parameters
-        ----------
-        damping : float
-        span : array of shape (d, r), optional
-            Orthonormal columns.
+        Through the matrix that Gaussian rows are expected to have. Where that is not known it is
+        (G + damping)^{-1} (x) I with G the coupling.
         """
-        G = self.coupling
-        xp, d = namespace(G), self.rows.n_features
-        ridge = self.ridge(damping + _RELATIVE_RIDGE * float(xp.linalg.trace(G)))
-        outside = spd_solver(plus(G, ridge))
-        if span is None or not self.pays(span):
-            return self._without_span(outside, ridge)
+        if self._expected is None:
+            G = self.coupling
+            inverse = spd_solver(
+                plus(G, self.ridge(damping + _RELATIVE_RIDGE * float(namespace(G).linalg.trace(G))))
+            )
+            return lambda r: self.project(inverse(r))
+        return self._expected(self.gradient).solver(self.ridge(damping), self.project)
 
-        free = self._free_inside(span)
-        beside = np.broadcast_to(ridge, free.shape)[free.astype(bool)]
-        inside = spd_solver(plus(self.normal_matrix(span, _ROWS_PER_ENTRY * free.size), beside))
-        is_free, basis = as_like(free, G) > 0, as_like(span, G)
+    @cached_property
+    def coupling(self) -> Array:
+        """Mean of m m^T, by which the rows of D are coupled wherever x is."""
+        return self._mean_gram(lambda X, m: m)
 
-        def precondition(r):
-            along = xp.concat([r[:, :d] @ basis, r[:, d:]], axis=1)
-            r_span = basis.shape[1]
-            z = outside(r[:, :d] - along[:, :r_span] @ basis.T)
-            along[is_free] = inside(along[is_free][:, None])[:, 0]
-            z = z + along[:, :r_span] @ basis.T
-            return self.project(xp.concat([z, along[:, r_span:]], axis=1))
-
-        return precondition
-
-    @property
-    def coupling(self):
-        """G, by which the rows of D are coupled wherever x is."""
-        return self.gram
-
-    def _without_span(self, outside: Callable, ridge: np.ndarray) -> Callable:
-        return lambda r: self.project(outside(r))
-
-    def _free_inside(self, basis: np.ndarray | None) -> np.ndarray:
-        """Return the mask of unknowns for D with rows in the span of a basis, in its coordinates."""
-        if basis is None:
-            return self.free
-        # All columns of x have the same entries free.
-        return np.hstack([self.free[:, : basis.shape[1]], self.free[:, self.rows.n_features :]])
-
-    def pays(self, span: np.ndarray) -> bool:
-        """Whether the matrix on the span costs less than the few products that it saves."""
-        n_inside = self._free_inside(span).size
-        product = 4 * self.rows.n_rows * self.rows.n_features * len(self.free)
-        return _ROWS_PER_ENTRY * n_inside**3 <= 4 * product
-
-    def normal_matrix(
-        self, basis: np.ndarray | None = None, max_rows: int | None = None, *, single: bool = False
-    ) -> Array:
+    def normal_matrix(self, *, single: bool = False) -> Array:
         """Return F^T F / N over the free entries, in the order of `free.ravel()`; P x P, at N P^2 operations.
 
         Parameters
         ----------
-        basis : array of shape (d, r), optional
-            Orthonormal columns: the matrix for D with rows in their span, in these coordinates.
-        max_rows : int, optional
-            Rows to take the mean over, to the next whole block. Default: all.
         single : bool
             Whether products within blocks may be in single precision.
         """
-        free = self._free_inside(basis).ravel().astype(bool)
-        columns = np.flatnonzero(free)
+        columns = np.flatnonzero(self.free)
 
         def features(X, m):
-            F = modulated(m, X if basis is None else X @ as_like(basis, X))
-            return F if len(columns) == len(free) else taken(F, columns, axis=1)
+            F = modulated(m, X)
+            return F if len(columns) == self.free.size else taken(F, columns, axis=1)
 
-        return self._mean_gram(features, max_rows, single)
+        return self._mean_gram(features, single)
 
-    def _mean_gram(self, features: Callable, max_rows: int | None, single: bool) -> Array:
+    def _mean_gram(self, features: Callable, single: bool = False) -> Array:
         """Return the mean over rows of the Gram matrix of features(X, m)."""
-        total: Array = 0.0
-        n_rows = 0
 
         def term(X, m):
             F = features(in_single(X), in_single(m)) if single else features(X, m)
-            return in_double(F.T @ F), F.shape[0]
+            return in_double(F.T @ F)
 
-        for part, n in self._over_modulated(term):
-            total = total + part
-            n_rows += n
-            if max_rows is not None and n_rows >= max_rows:
-                break
-        return total / n_rows
+        total: Array = sum(self._over_modulated(term))
+        return total / self.rows.n_rows
 
 
 def is_huge(rows: Source, n_unknowns: int) -> bool:
@@ -344,4 +293,4 @@ def is_huge(rows: Source, n_unknowns: int) -> bool:
 
 def is_single(rows: Source) -> TypeGuard[ArraySource]:
     """Whether the rows are arrays in single precision, and not given anew in double for each pass."""
-    return isinstance(rows, ArraySource) and rows.X.dtype == namespace(rows.X).float32
+    return isinstance(rows, ArraySource) and is_in_single(rows.X)

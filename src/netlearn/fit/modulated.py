@@ -97,6 +97,11 @@ def outer_of_whole(m, e, X):
     return in_double(m.T @ (e[:, None] * X) if m.shape[1] > X.shape[1] else (m * e[:, None]).T @ X)
 
 
+def is_in_single(array) -> bool:
+    """Whether the array is in single precision."""
+    return array.dtype == namespace(array).float32
+
+
 def in_single(array):
     """Return the array in single precision."""
     xp = namespace(array)

@@ -10,6 +10,7 @@ from scipy.special import ndtr
 from netlearn.backend import as_like, namespace, to_numpy
 from netlearn.backend.linalg import spd_solver
 from netlearn.fit.equations import NormalEquations
+from netlearn.fit.expected import Expected
 from netlearn.fit.modulated import outer, plus
 from netlearn.fit.several import Complements, SeveralOutputs, outer_of_several
 from netlearn.fit.shape import Shape
@@ -137,10 +138,6 @@ class Params:
         """Return the shape of a network like this whose units have biases, or none."""
         return Shape(self.n_hidden, self.n_features, self.n_outputs, biases)
 
-    def span(self) -> np.ndarray:
-        """Return an orthonormal basis of a space that holds all units, shape (d, min(K, d))."""
-        return np.linalg.qr(self.planes[:, :-1].T)[0]
-
     def linearise(self, X):
         r"""Return f on the rows of X, and what a step changes it by.
 
@@ -150,12 +147,12 @@ class Params:
         """
         xp = namespace(X)
         if self.n_outputs == 1:
-            a = as_like(self.a, X)
+            # With C_i q_i in place of q_i signs are modulators at once: rows are many, and every reading of z counts.
+            a = as_like(np.vstack([self.affine, self.C * self.planes]), X)
             z = X @ a[:, :-1].T + a[:, -1]
             m = xp.sign(z)
-            m[:, 1:] *= as_like(self.C[:, 0], X)
             m[:, 0] = 1.0
-            return xp.vecdot(m, z), m
+            return xp.abs(z) @ as_like(np.append(0.0, self.C), X) + z[:, 0], m
         A, q = as_like(self.affine, X), as_like(unit_rows(self.planes), X)
         weights = as_like(np.linalg.norm(self.planes, axis=1, keepdims=True) * self.C, X)
         slope, offset = (as_like(part, X) for part in self._affine_parts())
@@ -206,12 +203,18 @@ class Params:
         penalty : array of shape (m + K,), optional
             Weights of the squared lengths of all vectors after the step, one for each.
         """
-        free = self.shape(biases).free()
+        free, expected = self.shape(biases).free(), self._expected
         if self.n_outputs == 1:
-            return NormalEquations(rows, self.linearise, free, penalty=penalty, at=self.a)
+            return NormalEquations(rows, self.linearise, free, penalty=penalty, at=self.a, expected=expected)
         unturned = np.zeros((len(free), self.n_outputs - 1))
         at = np.hstack([np.vstack([self.affine, self.planes]), unturned])
-        return SeveralOutputs(rows, self.linearise, free, self.C, penalty=penalty, at=at)
+        return SeveralOutputs(rows, self.linearise, free, self.C, penalty=penalty, at=at, expected=expected)
+
+    def _expected(self, like) -> Expected:
+        """Return the matrix that a step is expected to have; the affine part is a unit without a direction."""
+        constant = np.eye(self.n_features + 1)[-1]
+        planes = np.vstack([np.tile(constant, (self.n_outputs, 1)), self.planes])
+        return Expected(planes, np.vstack([np.eye(self.n_outputs), self.C]), like)
 
     def sums(self, X, y) -> tuple[float, np.ndarray]:
         """Return the sums over some rows that the equations have the means of: of e^2, and of F^T e for all entries.

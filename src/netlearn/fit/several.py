@@ -17,13 +17,16 @@ shape (m + K, d + m): rows A_o, filled up with zeros, then rows (D_i, E_i). With
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 
 import numpy as np
 
 from netlearn.backend import Array, as_like, namespace
 from netlearn.backend.linalg import spd_solver
+from netlearn.backend.rough import rough_products
 from netlearn.fit.equations import Linearise, NormalEquations
-from netlearn.fit.modulated import in_double, modulated, plus, taken
+from netlearn.fit.expected import Expected
+from netlearn.fit.modulated import in_double, is_in_single, modulated, plus, taken
 from netlearn.source import Source
 
 
@@ -86,24 +89,24 @@ class SeveralOutputs(NormalEquations):
         *,
         penalty: np.ndarray | None = None,
         at: np.ndarray | None = None,
+        expected: Callable[[Array], Expected] | None = None,
     ):
         self._C, self._complements = C, Complements(C)
         self._K, self._m = C.shape
-        super().__init__(rows, linearise, free, penalty=penalty, at=at)
+        self.per_row = self._m
+        super().__init__(rows, linearise, free, penalty=penalty, at=at, expected=expected)
         self.loss /= self._m
 
     @property
     def _n_columns(self) -> int:
         return 2 * self._K + 1 + self._m
 
-    def _terms(self, block, root=None):
+    def _terms(self, block, root=None, *, rough: bool = False):
         X, y = block
-        values, kept = self._linearised(X, root)
+        with rough_products(allowed=rough and is_in_single(X), like=X):
+            values, kept = self._linearised(X, root)
         e = y - values if root is None else (y - values) * root
-        xp = namespace(X)
-        # Of 1 and the signs; and of the kinks, with one sign more than needed, so that both have one shape.
-        grams = [in_double(part.T @ part) for part in (kept[:, : self._K + 1], kept[:, self._K :])]
-        return e, xp.sum(e * e), self._back(kept, as_like(e, X), X), xp.stack(grams), kept
+        return e, namespace(X).sum(e * e), self._back(kept, as_like(e, X), X), kept
 
     def _forward(self, kept, D, X):
         m, q, d = self._m, self._m + self._K, self.rows.n_features
@@ -118,11 +121,11 @@ class SeveralOutputs(NormalEquations):
     def _whole(self, X):
         return X  # whose ones would meet E, too
 
-    @property
-    def coupling(self):
+    @cached_property
+    def coupling(self) -> Array:
         """Mean of s_i s_j times <C_i, C_j>, where an affine row counts as a sign that is always 1 and a unit vector."""
-        G, C = self.gram[0, ...], as_like(self._C, self.gram)
-        xp = namespace(G)
+        G = self._mean_gram(lambda X, kept: kept[:, : self._K + 1])
+        C, xp = as_like(self._C, G), namespace(G)
         of_one = as_like(np.eye(self._m), G) * G[0, 0]
         mixed = C.T * G[:1, 1:]
         return xp.concat(
@@ -132,31 +135,29 @@ class SeveralOutputs(NormalEquations):
             ]
         )
 
-    def _without_span(self, outside: Callable, ridge: np.ndarray) -> Callable:
+    def preconditioner(self, damping: float) -> Callable:
         """Precondition E by the Gram matrix of the kinks, which have little in common with what other unknowns do."""
-        xp, m, d = namespace(self.gram), self._m, self.rows.n_features
-        inside = spd_solver(plus(self.gram[1, 1:, 1:], ridge[m:]))
-        turn = self._complements
+        m, d, turn = self._m, self.rows.n_features, self._complements
+        planes = super().preconditioner(damping)
+        kinks = self._mean_gram(lambda X, kept: _parts(kept, self._K)[2])
+        inverse = spd_solver(plus(kinks, self.ridge(damping)[m:]))
 
         def precondition(r):
-            E = turn.coordinates(inside(turn.vectors(r[m:, d + 1 :])))
-            z = xp.concat([r[:m, d + 1 :], E])
-            return self.project(xp.concat([outside(r[:, : d + 1]), z], axis=1))
+            xp = namespace(r)
+            E = turn.coordinates(inverse(turn.vectors(r[m:, d + 1 :])))
+            return xp.concat([planes(r[:, : d + 1]), xp.concat([r[:m, d + 1 :], E])], axis=1)
 
         return precondition
 
-    def normal_matrix(
-        self, basis: np.ndarray | None = None, max_rows: int | None = None, *, single: bool = False
-    ) -> Array:
+    def normal_matrix(self, *, single: bool = False) -> Array:
         """Return F^T F / N over the free entries, in the order of `free.ravel()`.
 
         An unknown changes the outputs in proportion to one vector, by one of (K + 1)(d + 1) + K functions of x:
         the entries of F^T F are those of the Gram matrix of the functions, times products of the vectors.
         Cost: N ((K + 1)(d + 1) + K)^2 operations, as for one output, and P^2.
         """
-        K, m = self._K, self._m
-        r = self.rows.n_features if basis is None else basis.shape[1]
-        free = self._free_inside(basis).astype(bool)
+        K, m, r = self._K, self._m, self.rows.n_features
+        free = self.free.astype(bool)
         functions = np.zeros(free.shape, dtype=int)
         functions[:m, : r + 1] = np.arange(r + 1)
         functions[m:, : r + 1] = np.arange(r + 1, (K + 1) * (r + 1)).reshape(K, r + 1)
@@ -169,10 +170,9 @@ class SeveralOutputs(NormalEquations):
         functions, vectors = functions[free], vectors[free]
 
         def features(X, kept):
-            z = X if basis is None else X @ as_like(basis, X)
-            return namespace(X).concat([modulated(kept[:, : K + 1], z), _parts(kept, K)[2]], axis=1)
+            return namespace(X).concat([modulated(kept[:, : K + 1], X), _parts(kept, K)[2]], axis=1)
 
-        gram = self._mean_gram(features, max_rows, single)
+        gram = self._mean_gram(features, single)
         gram = taken(taken(gram, functions, axis=0), functions, axis=1)
         return gram * as_like(vectors @ vectors.T, gram)
 

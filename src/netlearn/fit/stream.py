@@ -75,7 +75,7 @@ class OnStream:
         """Take the step if it gains enough, and keep it if the loss has fallen; a last small one is taken unseen."""
         matrix = problem.equations(point.params)
         matrix.gradient = self._gradient
-        step = well_solved(matrix, point.params, tolerance=1e-4)
+        step = well_solved(matrix, tolerance=1e-4)
         expected = float(np.vdot(self._gradient, step))
         statistical = point.loss * self._passes.free.sum() / self._passes.rows.n_rows
         if expected < NEGLIGIBLE * statistical:

@@ -155,7 +155,7 @@ def _held(problem: Problem, params: Params, weight: float, level: float, least: 
         if problem.deadline() or still == _STILL or params.n_hidden <= least:
             break
         equations = params.equations(problem.rows, problem.biases, penalty(params, lam))
-        step, _ = solved(equations, params, _DAMPING, tolerance=_TOLERANCE, max_products=_PRODUCTS)
+        step, _ = solved(equations, _DAMPING, tolerance=_TOLERANCE, max_products=_PRODUCTS)
         moved = params.moved(step)
         length = np.linalg.norm(moved.planes, axis=1)
         kept = length >= min(_DROP * lam, np.sort(length)[::-1][least - 1] if least else np.inf)

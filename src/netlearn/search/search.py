@@ -130,7 +130,7 @@ class Search:
             equations = start.equations(self.pilot, biases=False)
             # To the last digit: what a loose solution leaves is a linear trend in the residual, and moments see trends.
             step, _ = conjugate_gradients(
-                equations, 0.0, tolerance=1e-6, max_steps=50, single=equations.can_be_single
+                equations, 0.0, tolerance=1e-6, max_products=50, single=equations.can_be_single
             )
             # Labels that are affine themselves are fitted to rounding; else a thousandth of their spread is nothing.
             rounds = 60 if self.judge.judged(Fit(start.moved(step), 0.0)).score < NEAR else 0

@@ -23,9 +23,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.linalg import cho_solve, solve_triangular
+from scipy.linalg import solve_triangular
 
-from netlearn.backend import as_like, to_numpy
+from netlearn.backend import to_numpy
 from netlearn.backend.linalg import spd_root
 from netlearn.fit import Fit, Params, Problem
 from netlearn.fit.solve import conjugate_gradients
@@ -110,12 +110,6 @@ class _Law:
         """Return the squared length of a move in standard errors, summed over directions."""
         return float(np.sum((self.root @ move[self.free]) ** 2)) / self.scale**2
 
-    def precondition(self, r):
-        """Return H^{-1} r."""
-        z = np.zeros(self.free.shape)
-        z[self.free] = cho_solve((self.root, False), to_numpy(r)[self.free])
-        return as_like(z, r)
-
 
 def _has_dents(problem: Problem, found: Fit, law: _Law, rng: np.random.Generator) -> bool:
     """Whether a move by the standard error takes so many rows to the other side of some unit that the loss is rough."""
@@ -141,8 +135,7 @@ def _average_step(problem: Problem, params: Params, law: _Law, rng: np.random.Ge
                 equations,
                 _RIDGE,
                 tolerance=_TOLERANCE,
-                max_steps=_PRODUCTS,
-                precondition=law.precondition,
+                max_products=_PRODUCTS,
                 single=equations.can_be_single,
             )
             total += start.a + step

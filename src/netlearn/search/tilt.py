@@ -71,9 +71,9 @@ def tilted(rows: Source, V: np.ndarray, gates: Params, a: np.ndarray) -> np.ndar
     free[:, -1] = 0.0
     some = rows.head(min(rows.n_rows, max(_TILT_ROWS, int(budget.MATRIX) * V.size)))
     equations = NormalEquations(some, linearise, free, project=orthogonal_to_V)
-    damping = 1e-8 * np.trace(to_numpy(equations.gram))
+    damping = 1e-8 * np.trace(to_numpy(equations.coupling))
     D, _ = conjugate_gradients(
-        equations, damping, tolerance=1e-4, max_steps=30, single=equations.can_be_single
+        equations, damping, tolerance=1e-4, max_products=30, single=equations.can_be_single
     )
     return np.linalg.qr(V + D[:, :-1].T)[0]
 

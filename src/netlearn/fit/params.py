@@ -9,7 +9,7 @@ from scipy.special import ndtr
 
 from netlearn.backend import as_like, namespace, to_numpy
 from netlearn.backend.linalg import spd_solver
-from netlearn.fit.equations import NormalEquations
+from netlearn.fit.equations import Linearise, NormalEquations
 from netlearn.fit.expected import Expected
 from netlearn.fit.modulated import outer, plus
 from netlearn.fit.several import Complements, SeveralOutputs, outer_of_several
@@ -145,14 +145,9 @@ class Params:
         they have shape (n, m), and beside them are 1, signs and kinks of the units, shape (n, 2 K + 1): the kink of a
         unit is |z| less its affine part under N(0, I), for z = <q, (x,1)> / |q|.
         """
-        xp = namespace(X)
         if self.n_outputs == 1:
-            # With C_i q_i in place of q_i signs are modulators at once: rows are many, and every reading of z counts.
-            a = as_like(np.vstack([self.affine, self.C * self.planes]), X)
-            z = X @ a[:, :-1].T + a[:, -1]
-            m = xp.sign(z)
-            m[:, 0] = 1.0
-            return xp.abs(z) @ as_like(np.append(0.0, self.C), X) + z[:, 0], m
+            return self._on(X)(X)
+        xp = namespace(X)
         A, q = as_like(self.affine, X), as_like(unit_rows(self.planes), X)
         weights = as_like(np.linalg.norm(self.planes, axis=1, keepdims=True) * self.C, X)
         slope, offset = (as_like(part, X) for part in self._affine_parts())
@@ -160,6 +155,23 @@ class Params:
         sizes = xp.abs(z)
         values = X @ A[:, :-1].T + A[:, -1] + sizes @ weights
         return values, xp.concat([xp.ones_like(X[:, :1]), xp.sign(z), sizes - slope * z - offset], axis=1)
+
+    def _on(self, like) -> Linearise:
+        """Return `linearise` of one output for blocks like an array, with the vectors moved there once for all.
+
+        With C_i q_i in place of q_i the signs are the modulators at once; rows are many, and every reading of z counts.
+        """
+        vectors = as_like(np.vstack([self.affine, self.C * self.planes]), like)
+        signs = as_like(np.append(0.0, self.C), like)
+
+        def linearise(X):
+            xp, a = namespace(X), as_like(vectors, X)
+            z = X @ a[:, :-1].T + a[:, -1]
+            m = xp.sign(z)
+            m[:, 0] = 1.0
+            return xp.abs(z) @ as_like(signs, X) + z[:, 0], m
+
+        return linearise
 
     def signs(self, X):
         """Return the sign of each unit on the rows of X, up to one for the whole unit; shape (n, K)."""
@@ -205,7 +217,8 @@ class Params:
         """
         free, expected = self.shape(biases).free(), self._expected
         if self.n_outputs == 1:
-            return NormalEquations(rows, self.linearise, free, penalty=penalty, at=self.a, expected=expected)
+            linearise = self._on(rows.like)
+            return NormalEquations(rows, linearise, free, penalty=penalty, at=self.a, expected=expected)
         unturned = np.zeros((len(free), self.n_outputs - 1))
         at = np.hstack([np.vstack([self.affine, self.planes]), unturned])
         return SeveralOutputs(rows, self.linearise, free, self.C, penalty=penalty, at=at, expected=expected)

@@ -255,8 +255,7 @@ def noisy_fit(rows: Rows, k: int, biases: bool, noise: float, held: float) -> Co
 def _work(n: int, shape: Shape, rounds: float, tolerance: float) -> tuple[float, float]:
     """Return the operations of rounds: of normal matrices where these are formed, and of products."""
     P = shape.n_unknowns
-    equations = n * shape.per_row
-    if matrix_is_cheaper(P, n, equations, 0.0, tolerance):
+    products = products_needed(P, n * shape.per_row, 0.0, tolerance)
+    if matrix_is_cheaper(P, n, products):
         return rounds * n * P**2, rounds * _VALUES * n * P
-    products = products_needed(P, equations, 0.0, tolerance)
     return 0.0, rounds * (_VALUES + _PRODUCT * products) * n * P

@@ -47,3 +47,8 @@ def test_one_bound_holds_for_networks_too_wide_to_list():
     s = np.sign(np.random.default_rng(1).standard_normal((4000, 40)))
     seen = np.linalg.norm(W + (s * Lambda[:, 0]) @ U, axis=1).max()
     assert seen <= lipschitz_constant(f) <= np.linalg.norm(W) + np.abs(Lambda).sum() + 1e-9
+
+
+def test_so_many_units_that_no_float_counts_their_patterns():
+    f = teachers.random(1100, 4, 0)
+    assert 0 < lipschitz_constant(f) < np.inf

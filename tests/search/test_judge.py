@@ -120,7 +120,7 @@ def test_judging_rows_that_prefer_need_no_leave_of_the_fitted_ones():
     assert own.compare(constant(c), constant(0.0), 10**9) is BETTER
 
 
-@pytest.mark.parametrize(("errors", "paid"), [(1.6, 4.0), (1.4, None), (-1.6, None)])
+@pytest.mark.parametrize(("errors", "paid"), [(0.6, 4.0), (0.4, None), (-1.6, None)])
 def test_with_much_noise_both_kinds_of_rows_agree_at_a_lower_price(errors, paid):
     c, spread, n, n_judge = 0.5, 2.0, 1000, 100
     judging = labels(c / 2 + errors * spread / math.sqrt(n_judge) / 2, spread / 2, n_judge)

@@ -57,7 +57,7 @@ def steepest(W: np.ndarray, Lambda: np.ndarray, U: np.ndarray) -> float:
 def _over_patterns(W: np.ndarray, Lambda: np.ndarray, U: np.ndarray) -> float:
     """Return the largest norm over all patterns of signs; infinity where these are too many."""
     k, (m, d) = len(Lambda), W.shape
-    if 2.0**k * m * d > _MOST_LISTED:
+    if 2.0 ** min(k, 99) * m * d > _MOST_LISTED:  # a float knows no 2^1024
         return math.inf
     signs = 1.0 - 2.0 * ((np.arange(2**k)[:, None] >> np.arange(k)) & 1)
     slopes = W + np.tensordot(signs, Lambda[:, :, None] * U[:, None, :], axes=1)

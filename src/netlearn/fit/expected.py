@@ -11,9 +11,9 @@ With phi and Phi the normal density and distribution, rho = <u_i, u_j>, r = sqrt
 
     F_ij = 2 phi(b_i) (2 Phi(t) - 1),    R_ij = 4 phi(b_i) phi(t) / r,    P_ij = -b_i F_ij - rho R_ij,
 
-and S_ij is the integral of R over rho (Price's theorem) from where z_i and z_j are independent, equal or opposite. The
-affine part is a unit too, one whose sign is always 1. A product with the matrix costs 6 K^2 d operations, however many
-rows there are.
+and S_ij = 1 - 4 T(b_i, t_ij / b_i) - 4 T(b_j, t_ji / b_j), less 2 where b_i b_j < 0, with Owen's function T. Near-copies
+of a unit are told apart by differences of these, so each must be right relative to how far S is from 1. The affine part
+is a unit too, one whose sign is always 1. A product with the matrix costs 6 K^2 d operations, however many rows there are.
 
 The normal matrix of N rows of N(0, I) differs from this one as a sample covariance from the identity: its eigenvalues
 relative to it lie between (1 -+ sqrt(P / N))^2 (Marchenko and Pastur), so that conjugate gradients need
@@ -34,12 +34,12 @@ from netlearn.backend import Array, as_like, namespace, to_numpy
 from netlearn.backend.linalg import conjugate_gradients, spd_solver
 from netlearn.fit.modulated import plus
 
-# Biases are cut to this, which no row of N(0, I) comes near.
-_FAR = 30.0
+# Biases are cut to this, which no row of N(0, I) comes near; and are this at least, for the sake of quotients.
+_FAR, _NO_BIAS = 30.0, 1e-30
 # Sine of the angle that two units are taken to have at least: below, rounding hides it.
 _LEAST_ANGLE = 1e-7
-# Nodes of the integral over the angle, which is an eighth of a turn at most.
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(8)
+# Nodes of an integral over at most the unit interval.
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(10)
 # How well equations with this matrix are solved, and with how many products at most: it is not quite that of the rows.
 _TOLERANCE, _MOST_PRODUCTS = 0.2, 60
 # Unknowns on the span of the units up to which the matrix there is formed and factored.
@@ -81,7 +81,8 @@ class Expected:
         has_direction = length > 0
         scale = np.where(has_direction, length, 1.0)
         bias = np.where(has_direction, planes[:, -1] / scale, _FAR * np.where(planes[:, -1] < 0, -1.0, 1.0))
-        b = as_like(np.clip(bias, -_FAR, _FAR), like)
+        bias = np.where(np.abs(bias) < _NO_BIAS, _NO_BIAS, np.clip(bias, -_FAR, _FAR))
+        b = as_like(bias, like)
         U = as_like(planes[:, :-1] / scale[:, None], like)
         xp = namespace(U)
         one = as_like(np.eye(len(planes)), U)
@@ -97,7 +98,10 @@ class Expected:
         self._F, self._R = apart * F, apart * R
         self._P = apart * (-b[:, None] * F - rho * R)
         self._U, self._one = U, one
-        self.signs = both * one + apart * _of_signs(b, rho)
+        # Signs differ where one of z_i and z_j is positive. A threshold of nearly 0 lies on either side of it.
+        T = _owens_t(b[:, None] + 0.0 * rho, t / b[:, None])
+        opposite = xp.where(b[:, None] * b[None, :] < 0.0, 1.0 + 0.0 * rho, 0.0 * rho)
+        self.signs = both * one + apart * (1.0 - 4.0 * (T + T.T) - 2.0 * opposite)
 
     def product(self, D):
         """Return the matrix times D, rows of shape (q, d + 1)."""
@@ -169,24 +173,22 @@ class Expected:
         return xp.reshape(xp.concat([H, last], axis=1), (q * (r + 1), q * (r + 1)))
 
 
-def _of_signs(b, rho):
-    """Return E[s_i s_j] for all pairs: the integral of R from rho = -1, 0 or 1, whichever is nearest, to their own."""
-    xp = namespace(b)
-    end = xp.asin(rho)
-    mean = 2.0 * _distribution(b) - 1.0
-    near = xp.where(xp.abs(end) > math.pi / 4, xp.sign(end), 0.0 * end)
-    start = 0.5 * math.pi * near
-    # Signs differ only where z_i and z_j, which are equal or opposite, lie between the two thresholds.
-    between = xp.abs(mean[:, None] - near * mean[None, :])
-    total = xp.where(near == 0.0, mean[:, None] * mean[None, :], near * (1.0 - between))
-    half, middle = 0.5 * (end - start), 0.5 * (end + start)
-    squares = b[:, None] ** 2 + b[None, :] ** 2
+def _owens_t(h, a):
+    """Return Owen's T(h, a), the integral of exp(-h^2 (1 + x^2) / 2) / (1 + x^2) from 0 to a, divided by 2 pi.
+
+    From a = 1 on, where the integrand is no polynomial to the nodes, by T(h, a) + T(a h, 1 / a) for h, a >= 0.
+    """
+    xp = namespace(h)
+    sign, a, h = xp.sign(a), xp.abs(a), xp.abs(h)
+    is_far = a > 1.0
+    across, limit = xp.where(is_far, a * h, h), xp.where(is_far, 1.0 / xp.clip(a, 1.0, math.inf), a)
+    total = 0.0 * limit
     for node, weight in zip(_NODES.tolist(), _WEIGHTS.tolist(), strict=True):
-        angle = middle + node * half
-        sine, cosine = xp.sin(angle), xp.cos(angle)
-        exponent = (squares - 2.0 * sine * b[:, None] * b[None, :]) / (2.0 * xp.clip(cosine**2, 1e-300, 1.0))
-        total = total + (2.0 / math.pi * weight) * half * xp.exp(-exponent)
-    return total
+        squared = 1.0 + (0.5 * (1.0 + node) * limit) ** 2
+        total = total + weight * xp.exp(-0.5 * across**2 * squared) / squared
+    total = limit * total / (4.0 * math.pi)
+    here, there = _distribution(h), _distribution(a * h)
+    return sign * xp.where(is_far, 0.5 * (here + there) - here * there - total, total)
 
 
 def _density(x):

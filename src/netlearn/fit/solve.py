@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from netlearn.backend import as_like, linalg, namespace, to_numpy
@@ -13,6 +15,8 @@ from netlearn.fit.modulated import plus
 # Operations of products with narrow matrices take so many times as long as those of a normal matrix; and what the
 # Python of a step of conjugate gradients takes, in operations of a normal matrix.
 _NARROW, _STEP = 4, 2**25
+# Products in units of those expected, after which what is expected does not hold.
+_PATIENCE = 2.5
 # Operations of a normal matrix from which half their time is worth the digits that single precision loses.
 _DEAR = 2**27
 # A step that need not be solved better than this may have a normal matrix of products in single precision.
@@ -31,36 +35,35 @@ def solved(
     max_products: int,
     single: bool = True,
 ) -> tuple[np.ndarray, int]:
-    """Return the step that solves the equations, directly where that is cheaper, and the products spent."""
-    n_rows = equations.rows.n_rows
-    if matrix_is_cheaper(equations.free.sum(), n_rows, n_rows * equations.per_row, damping, tolerance):
-        is_dear = equations.rows.n_rows * equations.free.sum() ** 2 > _DEAR
-        single = single and is_dear and tolerance >= _LOOSE and equations.can_be_single
-        return direct(equations, damping, single=single), 0
-    return conjugate_gradients(
-        equations,
-        damping,
-        tolerance=tolerance,
-        max_products=max_products,
-        single=single and equations.can_be_single,
-    )
+    """Return the step that solves the equations, and the products spent.
 
-
-def matrix_is_cheaper(
-    n_unknowns: float, n_rows: float, n_equations: float, damping: float, tolerance: float
-) -> bool:
-    """Whether the normal matrix, N P^2 operations and P^3 / 3, takes less time than the products in its place.
-
-    Parameters
-    ----------
-    n_unknowns, n_rows : float
-    n_equations : float
-        The rows, times the outputs of each.
-    damping, tolerance : float
+    Directly where that is cheaper, or turns out to be: units that nearly do the same, and differ on fewer rows than they
+    have unknowns, are told apart by no preconditioner that knows the law of rows and not these.
     """
+    P, N = equations.free.sum(), equations.rows.n_rows
+    needed = products_needed(P, N * equations.per_row, damping, tolerance)
+    spent = 0
+    single = single and equations.can_be_single
+    if not matrix_is_cheaper(P, N, needed):
+        expected = min(max_products, math.ceil(_PATIENCE * needed))
+        step, spent = conjugate_gradients(
+            equations,
+            damping,
+            tolerance=tolerance,
+            max_products=expected,
+            single=single,
+        )
+        if spent < expected or not matrix_is_cheaper(P, N, max_products):
+            return step, spent
+    # Where products were not enough, every digit of the matrix is needed.
+    single = single and not spent and N * P**2 > _DEAR and tolerance >= _LOOSE
+    return direct(equations, damping, single=single), spent
+
+
+def matrix_is_cheaper(n_unknowns: float, n_rows: float, n_products: float) -> bool:
+    """Whether the normal matrix, N P^2 operations and P^3 / 3, takes less time than the products in its place."""
     P, N = n_unknowns, n_rows
-    products = products_needed(P, n_equations, damping, tolerance)
-    return N * P**2 + P**3 / 3 < products * (_NARROW * 4 * N * P + _STEP)
+    return N * P**2 + P**3 / 3 < n_products * (_NARROW * 4 * N * P + _STEP)
 
 
 def conjugate_gradients(

@@ -12,8 +12,9 @@ With phi and Phi the normal density and distribution, rho = <u_i, u_j>, r = sqrt
     F_ij = 2 phi(b_i) (2 Phi(t) - 1),    R_ij = 4 phi(b_i) phi(t) / r,    P_ij = -b_i F_ij - rho R_ij,
 
 and S_ij = 1 - 4 T(b_i, t_ij / b_i) - 4 T(b_j, t_ji / b_j), less 2 where b_i b_j < 0, with Owen's function T.
-Near-copies of a unit are told apart by differences of these, so each must be right relative to how far S is from 1. The affine
-part is a unit too, one whose sign is always 1. A product with the matrix costs 6 K^2 d operations: no row is read for it.
+Near-copies of a unit are told apart by differences of these, so each must be right relative to how far S is from 1.
+The affine part is a unit too, one whose sign is always 1. A product with the matrix costs 6 K^2 d operations: no row is
+read for it.
 
 The normal matrix of N rows of N(0, I) differs from this one as a sample covariance from the identity: its eigenvalues
 relative to it lie between (1 -+ sqrt(P / N))^2 (Marchenko and Pastur), so that conjugate gradients need

@@ -37,8 +37,8 @@ def solved(
 ) -> tuple[np.ndarray, int]:
     """Return the step that solves the equations, and the products spent.
 
-    Directly where that is cheaper, or turns out to be: units that nearly do the same, and differ on fewer rows than they
-    have unknowns, are told apart by no preconditioner that knows the law of rows and not these.
+    Directly where that is cheaper, or turns out to be: units that nearly do the same, and differ on fewer rows than
+    they have unknowns, are told apart by no preconditioner that knows the law of rows and not these.
     """
     P, N = equations.free.sum(), equations.rows.n_rows
     needed = products_needed(P, N * equations.per_row, damping, tolerance)

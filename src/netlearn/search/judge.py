@@ -18,11 +18,11 @@ from netlearn.source.blocks import over_blocks
 
 # Standard errors by which judging rows must prefer a network: it was chosen for its error on them among several.
 _BEYOND_DOUBT = 4.0
-# With much noise both tests of a larger network may be short of certainty and both in its favour. Then it is taken where
-# judging rows lean to it by so many standard errors, and N log(loss / loss) on the fitted rows is so many times the
-# number of its further unknowns. Noise alone brings that to 1, and to 2 or 3 where a unit may choose its place (the best
-# of twelve starts, in thirty draws). Twenty units under as much noise as signal bring it to 4.4 to 4.9,
-# and a thousand judging rows see 0.8 to 2.2 standard errors of them.
+# With much noise both tests of a larger network may be short of certainty and both in its favour. Then it is taken
+# where judging rows lean to it by so many standard errors, and N log(loss / loss) on the fitted rows is so many times
+# the number of its further unknowns. Noise alone brings that to 1, and to 2 or 3 where a unit may choose its place (the
+# best of twelve starts, in thirty draws). Twenty units under as much noise as signal bring it to 4.4 to 4.9, and a
+# thousand judging rows see 0.8 to 2.2 standard errors of them.
 _AGREEING, _GAIN_AGREEING = 0.5, 4.0
 # Two attempts whose held-out errors agree this closely have found the same thing: what is left is noise.
 _AGREEMENT = 0.02

@@ -502,7 +502,7 @@ def test_large_rows_that_are_whitened_learn_the_same_in_no_more_memory_than_thei
 
 
 def test_a_network_a_little_wider_than_a_fit_is_no_smooth_function():
-    # Moments show ten dimensions, so 28 units are tried first, which leave a thousandth, as fits of smooth functions do.
+    # Moments show ten dimensions, so 28 units come first, which leave a thousandth, as fits of smooth functions do.
     f = teachers.random(30, 40, 1003, biases=0.5)
     X = np.random.default_rng(2003).standard_normal((10_168, 40))
     result = learn(X, f(X) / np.std(f(X)), rng=1003)

@@ -29,8 +29,8 @@ def test_time_is_that_of_reading_the_rows_twice(run, machine):
     found = json.loads(out)
     assert (code, err) == (0, "")
     assert machine == [(11, None)]
-    # Twice 10^9 rows of 1,001 numbers of 8 bytes; all else is below a second at these rates.
-    assert found["seconds"] == pytest.approx(2 * 8 * 1001 * 1e9 / 5e8, abs=1.0)
+    # Twice 10^9 rows of 1,001 numbers of 8 bytes; all else is below two seconds at these rates.
+    assert found["seconds"] == pytest.approx(2 * 8 * 1001 * 1e9 / 5e8, abs=2.0)
     assert found["seconds"] == pytest.approx(sum(part["seconds"] for part in found["passes"]))
     assert found["bottleneck"] == "disk"
     assert found["n_passes"] == 2
@@ -59,7 +59,7 @@ def test_what_a_person_is_shown_fits_the_terminal(run):
 
 def test_workers_share_the_reading(run):
     found = json.loads(run(*ARGUMENTS, "--workers", "100", "--json")[1])
-    assert found["seconds"] == pytest.approx(2 * 8 * 1001 * 1e9 / 5e8 / 100, abs=1.0)
+    assert found["seconds"] == pytest.approx(2 * 8 * 1001 * 1e9 / 5e8 / 100, abs=2.0)
     out = run(*ARGUMENTS, "--workers", "100")[1]
     assert "on 100 workers" in out
     assert max(map(len, out.splitlines())) <= 80

@@ -11,7 +11,7 @@ from netlearn.backend import as_like, namespace, to_numpy
 from netlearn.backend.linalg import spd_solver
 from netlearn.fit.equations import Linearise, NormalEquations
 from netlearn.fit.expected import Expected
-from netlearn.fit.modulated import outer, plus
+from netlearn.fit.modulated import in_double, outer, plus
 from netlearn.fit.several import Complements, SeveralOutputs, outer_of_several
 from netlearn.fit.shape import Shape
 from netlearn.network import ShallowNetwork
@@ -157,12 +157,14 @@ class Params:
         return values, xp.concat([xp.ones_like(X[:, :1]), xp.sign(z), sizes - slope * z - offset], axis=1)
 
     def _on(self, like) -> Linearise:
-        """Return `linearise` of one output for blocks like an array, with the vectors moved there once for all.
+        """Return `linearise` of one output for blocks where an array is, with the vectors moved there once for all.
 
-        With C_i q_i in place of q_i the signs are the modulators at once; rows are many, and every reading of z counts.
+        In double precision, which blocks may have though the rows that they come from have not. With C_i q_i in place
+        of q_i the signs are the modulators at once; rows are many, and every reading of z counts.
         """
-        vectors = as_like(np.vstack([self.affine, self.C * self.planes]), like)
-        signs = as_like(np.append(0.0, self.C), like)
+        double = in_double(like)
+        vectors = as_like(np.vstack([self.affine, self.C * self.planes]), double)
+        signs = as_like(np.append(0.0, self.C), double)
 
         def linearise(X):
             xp, a = namespace(X), as_like(vectors, X)

@@ -50,8 +50,6 @@ _MANY_PRODUCTS = 150
 # unknown, solutions find 8, this one 15, 0.1 finds 22, 0.15 finds 5; of 10 for 40 units in 40 dimensions on 2 rows this
 # one finds 6, 0.04 finds 2.
 _AMPLE = 0.02
-# The same past all plateaus, where a smooth function is approached by what rows hardly determine.
-_CLOSE = 4e-3
 # The same at the end: at least, with much data and with little; at a minimum that noise leaves; and at most in single
 # precision.
 _LOOSE = 0.1
@@ -241,7 +239,7 @@ class Explore:
         step, spent = solve(
             equations,
             damping,
-            tolerance=_AMPLE if best.loss > _PAST_PLATEAUS else _CLOSE,
+            tolerance=_AMPLE,
             max_products=_FEW_PRODUCTS,
             single=equations.can_be_single,
         )

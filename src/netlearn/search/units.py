@@ -37,7 +37,7 @@ _PER_DIMENSION = 2
 _FIRST_WIDTH = 16
 # Rounds in which the fit of a smooth function must gain 5 %: units approach it ever more slowly.
 _SLOW = 20
-# Mean square that no wide fit of a smooth function comes to, and any of a network that has units enough.
+# Held-out mean square that no wide fit of a smooth function comes to, and any of a network that has units enough.
 _IS_NETWORK = 1e-6
 # Rounds that fit noisy labels on more rows than a wide fit takes.
 _ROUNDS = 6
@@ -168,7 +168,7 @@ def _growing(search: Search, found: list[Fit]) -> Iterator[Fit]:
             width *= 2
             continue
         wide = trial
-        if slow and wide.loss > _IS_NETWORK:
+        if slow and wide.score > _IS_NETWORK:
             # All its units serve it, and to ask which of them could go takes longer than the fit.
             wide = search.settled(wide, "wide")
             yield wide
